@@ -382,8 +382,8 @@ START_TEST(test_connections_of_event)
 }
 END_TEST
 
-/* A process that waits for a CPU sends as slowly as one with a rate limit: full CPUs come first, and
- * nobody is sent to look for a filter. */
+/* A process that waits for a CPU sends as slowly as one with a rate limit: full CPUs come first,
+ * and nobody is sent to look for a filter. */
 START_TEST(test_sending_under_full_cpus)
 {
     static const char slow[] = "UPDATE server_requests SET send_ns = 90000000, send_client_ns = 0, "

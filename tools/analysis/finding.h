@@ -37,12 +37,12 @@ extern const char *const mst_share_of_names[MST_SHARE_OF_COUNT];
 struct mst_finding_number { const char *name; uint64_t value; };
 #define MST_FINDING_NUMBERS 10u
 
-/* A value of the server's configuration that the action changes. All of a finding's go together: the
- * server accepts them with what else its configuration has. The names are promises (JSON). */
+/* A value of the server's configuration that the action changes. All of a finding's go together:
+ * the server accepts them with what else its configuration has. The names are promises (JSON). */
 struct mst_setting {
     const char *name;           /* the directive, or FPM's key */
     char        file[160];      /* in which it stands, or belongs; "": not known */
-    char        now[24], to[24];   /* now "": it stands nowhere, and what is in force is not known */
+    char        now[24], to[24];   /* now "": not known, as it stands nowhere */
 };
 #define MST_FINDING_SETTINGS 4u
 

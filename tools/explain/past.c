@@ -460,7 +460,8 @@ int mst_explain_past(struct mst_explanation *e)
     for (i = 0; i < e->server_count && fine && e->stuck_count == 0; i++)
         fine = read_journal(e, &e->servers[i], now_ns > e->last_ns ? now_ns - e->last_ns : 0) == 0;
     find_window(e);
-    fine = fine && mst_explain_add_cpus(e) == 0 && add_settings(e) == 0 && mst_archive_commit(e->archive) == 0 &&
+    fine = fine && mst_explain_add_cpus(e) == 0 && add_settings(e) == 0 &&
+           mst_archive_commit(e->archive) == 0 &&
            mst_explain_outage(e) &&
            forget_earlier_requests(e) &&
            begin_with_first(e) && forget(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);

@@ -56,8 +56,8 @@ void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t
     default:
         if (f->certainty == MST_LIKELY) {
             MST_TEXT(f, "Sending paused for %s, as the server gave the kernel nothing to send. The "
-                     "CPUs were full, and who waits for one sends nothing: a rate limit or a filter "
-                     "looks the same.", part);
+                     "CPUs were full, and who waits for one sends nothing: a rate limit or a "
+                     "filter looks the same.", part);
             break;
         }
         MST_TEXT(f, "The server itself sent slowly, with nothing of it under way, for %s: a "

@@ -32,8 +32,8 @@ struct configuration {
 
 static bool ask(const struct configuration *c, const char *name, char *value, size_t size)
 {
-    struct mst_query row = mst_query_ask(c->q->db, "SELECT value FROM environment WHERE run_id = :id "
-                                         "AND name = :name", c->q->s->id);
+    struct mst_query row = mst_query_ask(c->q->db, "SELECT value FROM environment WHERE run_id = "
+                                         ":id AND name = :name", c->q->s->id);
     bool found;
 
     mst_query_set_text(&row, ":name", name);
@@ -44,7 +44,7 @@ static bool ask(const struct configuration *c, const char *name, char *value, si
     return found;
 }
 
-/* The value of a setting in the files, and the file; false: it stands in none that could be read. */
+/* The value of a setting in the files, and the file; false: it stands in none that was read. */
 static bool find_in_files(const struct configuration *c, const char *name, char now[24],
                           char file[160])
 {
@@ -63,8 +63,8 @@ static bool find_in_files(const struct configuration *c, const char *name, char 
     return true;
 }
 
-/* Whether these are the settings of that Apache. The environment numbers servers as the recording met
- * them: of several, one that was lost at the start has none, and the others' do not fit. */
+/* Whether these are the settings of that Apache. The environment numbers servers as the recording
+ * met them: of several, one that was lost at the start has none, and the others' do not fit. */
 static bool are_its(const struct configuration *c, const char *settings)
 {
     static const char workers[] = "MaxRequestWorkers ";
@@ -99,7 +99,8 @@ static uint64_t number_of(const struct configuration *c, const char *name)
 static void find_neighbour(const struct configuration *c, char file[160])
 {
     static const char *const neighbours[] = {
-        "pm.max_children", "MaxRequestWorkers", "ThreadsPerChild", "StartServers", "KeepAliveTimeout",
+        "pm.max_children", "MaxRequestWorkers", "ThreadsPerChild", "StartServers",
+        "KeepAliveTimeout",
     };
     char now[24];
     size_t i;
@@ -166,7 +167,8 @@ static void change_pool(struct configuration *c, uint64_t workers)
 /* MaxRequestWorkers is a multiple of ThreadsPerChild, of no more processes than ServerLimit. */
 static void change_apache(struct configuration *c, uint64_t workers)
 {
-    uint64_t threads = number_of(c, "ThreadsPerChild"), limit = number_of(c, "ServerLimit"), processes;
+    uint64_t threads = number_of(c, "ThreadsPerChild"), limit = number_of(c, "ServerLimit");
+    uint64_t processes;
 
     threads = threads == MST_UNKNOWN || threads == 0 ? 1 : threads;
     processes = workers / threads + (workers % threads != 0);
@@ -319,8 +321,8 @@ static void find_prefix(struct configuration *c)
         snprintf(c->prefix + strlen(c->prefix), sizeof c->prefix - strlen(c->prefix), "%zu", nth);
 }
 
-/* The pool of an FPM that the finding is of. False: it is not known, or its file is not the one that
- * FPM has read. */
+/* The pool of an FPM that the finding is of. False: it is not known, or its file is not the one
+ * that FPM has read. */
 static bool find_pool(struct configuration *c)
 {
     char now[24], file[160];

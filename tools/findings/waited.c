@@ -148,11 +148,12 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
 #define BACKEND_BY(name) \
     "SELECT " name " AS name, backend_ns AS time_ns, 0 AS waited_ns " MST_FROM_APACHES_REQUESTS
 #define COMPUTED_BY(name) \
-    "SELECT " name " AS name, user_ns + system_ns AS time_ns, 0 AS waited_ns " MST_FROM_PHPS_REQUESTS
+    "SELECT " name " AS name, user_ns + system_ns AS time_ns, 0 AS waited_ns " \
+    MST_FROM_PHPS_REQUESTS
 static const struct mst_holders php_holders[] = {
-    { WAITED_BY(MST_PHPS_PATH), "page", true }, { WAITED_BY("script"), "script", false },
+    { WAITED_BY(MST_PHPS_PATH), true, NULL }, { WAITED_BY("script"), false, NULL },
 }, computing_holders[] = {
-    { COMPUTED_BY(MST_PHPS_PATH), "page", true }, { COMPUTED_BY("script"), "script", false },
+    { COMPUTED_BY(MST_PHPS_PATH), true, NULL }, { COMPUTED_BY("script"), false, NULL },
 }, apache_holders[] = {
     { BACKEND_BY("path"), true, NULL }, { BACKEND_BY("label"), false, NULL },
 };

@@ -1,7 +1,7 @@
 /* config_files.c - reads the configuration of FPM and of Apache: see config_files.h.
  *
- * It reads no more of their syntax than the settings of processes need: sections, "name = value" and
- * "Directive value", and includes. Paths are of the server's root, which can be a container's.
+ * It reads no more of their syntax than the settings of processes need: sections, "name = value"
+ * and "Directive value", and includes. Paths are of the server's root, which can be a container's.
  */
 #include "system/config_files.h"
 
@@ -108,8 +108,8 @@ static void read_fpm_line(struct reading *r, char *line, const char *path)
 
 /* ---- Apache -------------------------------------------------------------------------------- */
 
-/* Of a section whether its directives are the main server's: those of <IfModule> where the module is
- * its MPM, and where it is no MPM, as modules are not known here. */
+/* Whether the directives of a section are the main server's: those of <IfModule> where the module
+ * is its MPM, and where it is no MPM, as other modules are not known here. */
 static bool is_open(const struct reading *r, const char *section)
 {
     char name[64];

@@ -6,8 +6,8 @@
 
 #include <stdint.h>
 
-/* A setting of a file: `section` is FPM's pool, "" of Apache and of FPM's own. Called in the order in
- * which the server reads: a later one of the same name replaces an earlier one. */
+/* A setting of a file: `section` is FPM's pool; "" of Apache, and of FPM itself. Called in the
+ * order in which the server reads: a later one of the same name replaces an earlier one. */
 typedef void mst_config_see(void *context, const char *section, const char *name,
                             const char *value, const char *file);
 
