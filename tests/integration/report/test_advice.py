@@ -72,7 +72,7 @@ def test_a_pool_that_is_too_small(php_boards, archive, manager):
         url = f"http://127.0.0.1:{apache.port}/sleep.php?seconds=0.1"
         assert apache.get("/sleep.php?seconds=0").status == 200
         run = record(archive, [apache.board, php.board(php_boards, "fpm-fcgi")],
-                     "-n", "500", "-c", "25", url)
+                     "-n", "250", "-c", "25", url)
         finding = advised(run, "php-workers", "php-spawning")
         named = {s["name"]: (s["now"], s["to"]) for s in finding["settings"]}
         assert all(s["file"] == str(fpm.root / "fpm.conf") for s in finding["settings"])
@@ -97,13 +97,13 @@ def test_an_apache_that_is_too_small(archive, mpm, limit):
     """Apache lowers what does not fit its other limits: then the advice would not be followed."""
     most = {"prefork": 150, "worker": 6, "event": 6}[mpm]
     limits = (f"{limit} {most}\n" if limit else "") + MPMS[mpm]
-    with HTTPBackend(delay=0.4) as backend, \
+    with HTTPBackend(delay=0.2) as backend, \
             Apache(mpm, f'ProxyPass "/slow" "http://127.0.0.1:{backend.port}/"\n',
                    modules=["proxy", "proxy_http"], limits=limits) as apache:
         apache.allow("AH00484|AH00161|AH10159|AH00485")
         url = f"http://127.0.0.1:{apache.port}/slow"
-        record(archive, [apache.board], "-n", "1500", "-c", "190", url)    # all are started
-        run = record(archive, [apache.board], "-n", "3000", "-c", "190", url)
+        record(archive, [apache.board], "-n", "1000", "-c", "190", url)    # all are started
+        run = record(archive, [apache.board], "-n", "2000", "-c", "190", url)
         finding = advised(run, "apache-workers", "apache-spawning")
         named = {s["name"]: s["to"] for s in finding["settings"]}
         assert all(s["file"] == str(apache.root / "httpd.conf") for s in finding["settings"])
