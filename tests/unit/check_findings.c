@@ -636,6 +636,85 @@ START_TEST(test_whose_wait)
 }
 END_TEST
 
+static uint64_t setting(const struct mst_finding *f, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < f->setting_count; i++)
+        if (strcmp(f->settings[i].name, name) == 0)
+            return strtoull(f->settings[i].to, NULL, 10);
+    return MST_UNKNOWN;
+}
+
+/* Apache lowers what is no multiple of ThreadsPerChild, and what ServerLimit does not allow:
+ * whatever these are, what is advised is what will be in force. */
+START_TEST(test_settings_of_apache)
+{
+    static const unsigned each[] = { 1, 3, 4, 25, 64 }, limits[] = { 1, 2, 5, 16, 256 };
+    unsigned threads = each[_i / 5], limit = limits[_i % 5];
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+    uint64_t workers, processes;
+    char sql[512];
+
+    r.limit = r.busy = 4;
+    r.queue_ns = 24 * MST_NS_PER_MS;
+    snprintf(sql, sizeof sql, "UPDATE servers SET mpm = 'event'; INSERT INTO environment VALUES (1, "
+             "'apache_settings', 'MaxRequestWorkers 4; ThreadsPerChild %u; ServerLimit %u'), (1, "
+             "'apache_file MaxRequestWorkers', '4 /etc/apache2/mods-enabled/mpm_event.conf')",
+             threads, limit);
+    make(&m, &r, sql);
+    f = finding(&m, MST_CODE_APACHE_WORKERS);
+    workers = setting(f, "MaxRequestWorkers");
+    ck_assert_msg(workers != MST_UNKNOWN, "%s", f->action);
+    ck_assert_uint_gt(workers, 4);
+    ck_assert_uint_eq(workers, number(f, "workers_advised"));
+    ck_assert_uint_eq(workers % threads, 0);
+    processes = workers / threads;
+    if (processes > limit) {
+        ck_assert_uint_eq(setting(f, "ServerLimit"), processes);
+        ck_assert_msg(strstr(f->action, "then restart.") != NULL, "%s", f->action);
+    } else {
+        ck_assert_uint_eq(setting(f, "ServerLimit"), MST_UNKNOWN);
+        ck_assert_msg(strstr(f->action, "then reload.") != NULL, "%s", f->action);
+    }
+    ck_assert_str_eq(f->settings[0].file, "/etc/apache2/mods-enabled/mpm_event.conf");
+    ck_assert_str_eq(f->settings[0].now, "4");
+    ck_assert_str_eq(f->check, "apachectl configtest");
+    unmake(&m);
+}
+END_TEST
+
+#define POOL_FILE(children) \
+    "INSERT INTO environment VALUES (1, 'php_pool shop pm', 'dynamic /etc/pool.d/shop.conf'), " \
+    "(1, 'php_pool shop pm.max_children', '" children " /etc/pool.d/shop.conf'), " \
+    "(1, 'php_program', 'php-fpm8.2');"
+
+/* Of a pool nothing is said where its file is not what FPM has read. */
+START_TEST(test_settings_of_a_pool)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, SHOP_FULL_FROM_3500 POOL_FILE("2"));
+    f = finding(&m, MST_CODE_PHP_WORKERS);
+    ck_assert_str_eq(f->subject, "shop");
+    ck_assert_uint_eq(setting(f, "pm.max_children"), number(f, "workers_advised"));
+    ck_assert_str_eq(f->settings[0].file, "/etc/pool.d/shop.conf");
+    ck_assert_str_eq(f->settings[1].name, "pm");   /* processes were started meanwhile */
+    ck_assert_str_eq(f->settings[1].to, "static");
+    ck_assert_str_eq(f->check, "php-fpm8.2 -t");
+    unmake(&m);
+    make(&m, &r, SHOP_FULL_FROM_3500 POOL_FILE("3"));
+    f = finding(&m, MST_CODE_PHP_WORKERS);
+    ck_assert_uint_eq(f->setting_count, 0);
+    ck_assert_str_eq(f->check, "");
+    unmake(&m);
+}
+END_TEST
+
 /* ab had 20 connections, 400 requests of 8 ms in four seconds: with a worker each 20 / 8 ms. */
 START_TEST(test_advice)
 {
@@ -926,6 +1005,8 @@ int main(void)
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_sending_under_full_cpus);
     tcase_add_test(tests, test_churn_of_a_restart);
+    tcase_add_loop_test(tests, test_settings_of_apache, 0, 25);
+    tcase_add_test(tests, test_settings_of_a_pool);
     tcase_add_test(tests, test_held_by);
     tcase_add_test(tests, test_one_at_a_time);
     tcase_add_test(tests, test_one_at_a_time_of_a_thinned_archive);
