@@ -661,8 +661,8 @@ START_TEST(test_settings_of_apache)
     r.limit = r.busy = 4;
     r.queue_ns = 24 * MST_NS_PER_MS;
     snprintf(sql, sizeof sql, "UPDATE servers SET mpm = 'event'; INSERT INTO environment VALUES "
-             "(1, 'apache_settings', 'MaxRequestWorkers 4; ThreadsPerChild %u; ServerLimit %u'), (1, "
-             "'apache_file MaxRequestWorkers', '4 /etc/apache2/mods-enabled/mpm_event.conf')",
+             "(1, 'apache_settings', 'MaxRequestWorkers 4; ThreadsPerChild %u; ServerLimit %u'), "
+             "(1, 'apache_file MaxRequestWorkers', '4 /etc/apache2/mods-enabled/mpm_event.conf')",
              threads, limit);
     make(&m, &r, sql);
     f = finding(&m, MST_CODE_APACHE_WORKERS);

@@ -18,7 +18,7 @@ var_dump(ini_set('mpmstat.label', 'mine'));
 mpmstat: mpmstat.label must have 1 to 63 letters, digits and - _ . : /, not be "two words": it is left as it was
 string(1) "0"
 string(4) "1024"
-string(5) "65536"
+string(1) "0"
 string(1) "8"
 string(0) ""
 bool(false)
