@@ -71,17 +71,15 @@ void mst_backend_begin_handler(struct mst_timed *req, request_rec *r)
 
 /* ---- mod_proxy ----------------------------------------------------------------------- */
 
-/* A Unix socket and the URL behind it, as in ProxyPass. What does not fit into an other end's name
- * loses the URL first, which tells less, and then the begin of the path. */
+/* A Unix socket and the URL behind it, as in ProxyPass. Where both do not fit into an other end's name,
+ * the URL loses its host, which is none; what still does not fit is cut. */
 static const char *name_of_socket(apr_pool_t *pool, const char *path, const char *url)
 {
-    const size_t room = MST_NAME_MAX - sizeof "unix:...";
+    const char *host = strstr(url, "://");
 
-    if (strlen(path) + strlen(url) <= MST_NAME_MAX - sizeof "unix:|")
-        return apr_pstrcat(pool, "unix:", path, "|", url, NULL);
-    if (strlen(path) <= room + 3)
-        return apr_pstrcat(pool, "unix:", path, NULL);
-    return apr_pstrcat(pool, "unix:...", path + strlen(path) - room, NULL);
+    if (strlen(path) + strlen(url) > MST_NAME_MAX - sizeof "unix:|" && host)
+        url = apr_pstrndup(pool, url, (apr_size_t)(host - url) + 3);
+    return apr_pstrcat(pool, "unix:", path, "|", url, NULL);
 }
 
 /* The backend's name as in ProxyPass: scheme, host and port, with a Unix socket before it.

@@ -27,7 +27,7 @@ PER_READER = 256 << 10  # bytes that one may cost; an answer is 8 MB
 @pytest.fixture
 def full(server, mpm):
     """A server whose journal makes answers that no socket's buffers hold."""
-    apache = server(mpm, workers=60, threads=30)
+    apache = server(mpm, "MPMStatJournal 65536", workers=60, threads=30)
     assert clients.ab(apache.port, "/", 20000, 10, ["-k"])["complete"] == 20000
     wait_until(lambda: tool.requests(tool.status(apache.board)) == 20000, 10, "all on record")
     return apache

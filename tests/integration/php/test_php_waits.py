@@ -593,7 +593,8 @@ def test_an_end_without_a_name_is_shown_once(site, tmp_path):
         wait_until(lambda: has(archive, "samples", 4), 30, "the recording has begun")
         site.ask("usleep(1000); flock(fopen(__FILE__, 'r'), LOCK_SH);")
         site.records(1)
-        text = recorder.communicate(timeout=60)[0]
+        recorder.communicate(timeout=60)
+    text = tool.report("--format", "text", archive)
     assert {(e["kind"], e["name"]) for e in site.ends().values()} == {
         ("sleep", "sleep"), ("file", "file"), ("lock", "lock flock")}
     status = tool.run("status", "--format", "text", site.fpm.board).stdout

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor
 from html.parser import HTMLParser
@@ -176,7 +177,7 @@ def test_sleep(stack):
 
 def test_lock(fpm_stack):
     """Three at once take as long as one after the other, by the server's own clock."""
-    with concurrent.futures.ThreadPoolExecutor(3) as clients:
+    with ThreadPoolExecutor(3) as clients:
         began = time.monotonic()
         assert set(clients.map(lambda _: fpm_stack.page("/lock.php?seconds=0.1"), range(3))) == {"OK"}
         assert time.monotonic() - began >= 0.3

@@ -273,7 +273,8 @@ def test_http2_workers_of_a_recording(server, mpm, tmp_path):
         said = recorder.communicate(timeout=60)[0]
     assert ask(path, "SELECT DISTINCT http2_workers_limit FROM samples") == [(2,)]
     assert ask(path, "SELECT max(http2_workers_busy) FROM samples") == [(2,)]
-    assert "HTTP/2 workers 2 of 2 in the fullest child; all of them busy for " in " ".join(said.split())
+    text = tool.report("--format", "text", path)
+    assert "HTTP/2 workers 2 of 2 in the fullest child; all of them busy for " in " ".join(text.split())
     assert "Set H2MaxWorkers higher (now 2 for each child)" in " ".join(said.split())
     (summary,) = json.loads(tool.report("--format", "json", path))
     found = summary["servers"][0]["resources"]

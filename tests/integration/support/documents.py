@@ -219,7 +219,7 @@ class Scene:
         output = done.stdout.replace(str(self.apache.root / "run"), "/run/apache2").replace(
             str(self.boards()), "/run/mpmstat")
         if self.fpm:
-            output = re.sub(rf"unix:{re.escape(str(self.fpm.socket))}(\|fcgi://localhost)?",
+            output = re.sub(rf"unix:{re.escape(str(self.fpm.socket))}\|fcgi://(localhost)?",
                             "unix:/run/php/php-fpm.sock|fcgi://localhost", output)
         for theirs, ours in self.places():
             output = re.sub(rf"(?<![\w/]){re.escape(ours)}", lambda match: theirs, output)
