@@ -83,6 +83,7 @@ class Fleet:
             assert apache.get("/sleep.php?seconds=0").status == 200
         self.haproxy = stack.enter_context(HAProxy("127.0.0.1:80", self.addresses))
         self.prometheus = Prometheus(self.addresses.values(), every="2s",
+                                     parameters={"bounds": ["8"]},
                                      rules=[MIXINS / "rules.yml", self.alerts()])
         stack.enter_context(self.prometheus)
         self.prometheus.wait_for(f"count({COUNTED})", lambda n: n == SERVERS)
