@@ -219,6 +219,8 @@ class Scene:
         output = done.stdout.replace(str(self.apache.root / "run"), "/run/apache2").replace(
             str(self.boards()), "/run/mpmstat")
         if self.fpm:
+            output = output.replace(str(self.fpm.root / "fpm.conf"),
+                                    "/etc/php/8.2/fpm/pool.d/www.conf")
             output = re.sub(rf"unix:{re.escape(str(self.fpm.socket))}\|fcgi://(localhost)?",
                             "unix:/run/php/php-fpm.sock|fcgi://localhost", output)
         for theirs, ours in self.places():
