@@ -51,13 +51,17 @@ static void end_writing(struct mst_archive *a)
     mst_wal_end(a);
 }
 
-/* Whether the file and its directory, where its log will be, can be written; else sets errno. */
+/* Whether the file and its directory, where its log will be, can be written; else sets errno. What
+ * is not a file, opening it tells. */
 static bool is_writable(const char *path)
 {
     const char *slash = strrchr(path, '/');
+    struct stat st;
     char *directory;
     bool writable;
 
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode))
+        return true;
     if (access(path, W_OK) != 0)
         return false;
     directory = slash != NULL ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
