@@ -67,14 +67,6 @@ static void keep(void *context, const char *section, const char *name, const cha
     k->count += i == k->count;
 }
 
-void mst_server_prefix(char prefix[MST_PREFIX_MAX], enum mst_producer producer, size_t nth)
-{
-    if (nth > 1)
-        snprintf(prefix, MST_PREFIX_MAX, "%s%zu", mst_producer_name(producer), nth);
-    else
-        snprintf(prefix, MST_PREFIX_MAX, "%s", mst_producer_name(producer));
-}
-
 static int add_program(struct mst_archive *a, int64_t run_id, const char *prefix, uint64_t pid)
 {
     char name[64], path[64], program[256], *base;
@@ -91,8 +83,8 @@ static int add_program(struct mst_archive *a, int64_t run_id, const char *prefix
     return mst_archive_add_environment(a, run_id, name, base != NULL ? base + 1 : program);
 }
 
-int mst_archive_add_server_settings(struct mst_archive *a, int64_t run_id, const char *prefix,
-                                    const struct mst_source_identity *server)
+static int add_files(struct mst_archive *a, int64_t run_id, const char *prefix,
+                     const struct mst_source_identity *server)
 {
     struct keeper k = { .prefix = prefix, .count = 0 };
     size_t i;
@@ -106,4 +98,16 @@ int mst_archive_add_server_settings(struct mst_archive *a, int64_t run_id, const
         if (mst_archive_add_environment(a, run_id, k.kept[i].name, k.kept[i].value) != 0)
             return -1;
     return k.count > 0 ? add_program(a, run_id, prefix, server->pid) : 0;
+}
+
+int mst_archive_add_server_settings(struct mst_archive *a, int64_t run_id, const char *prefix,
+                                    const struct mst_source_identity *server, bool here)
+{
+    char name[MST_PREFIX_MAX + 16];
+
+    snprintf(name, sizeof name, "%s_settings", prefix);
+    if (server->settings[0] != '\0' &&
+        mst_archive_add_environment(a, run_id, name, server->settings) != 0)
+        return -1;
+    return here ? add_files(a, run_id, prefix, server) : 0;
 }

@@ -6,16 +6,11 @@
 #include "archive/writer.h"
 #include "source/source.h"
 
-/* The number of a server among those of its kind, from 1, makes "apache", "php2": the names in the
- * environment begin with it. */
-#define MST_PREFIX_MAX 32u
-void mst_server_prefix(char prefix[MST_PREFIX_MAX], enum mst_producer producer, size_t nth);
-
-/* The settings of a server of this machine: "php_pool www pm.max_children" is "5
- * /etc/php/8.2/fpm/pool.d/www.conf", "apache_file StartServers" is "2
- * /etc/apache2/mods-enabled/mpm_event.conf", "php_program" is "php-fpm8.2". What cannot be read is
- * left out. 0, or -1: the archive failed. */
+/* What a server tells of its settings ("apache_settings"); where it runs on this machine (`here`),
+ * also what its files say: "php_pool www pm.max_children" is "5 /etc/php/8.2/fpm/pool.d/www.conf",
+ * "apache_file StartServers" is "2 /etc/apache2/mods-enabled/mpm_event.conf", "php_program" is
+ * "php-fpm8.2". What cannot be read is left out. 0, or -1: the archive failed. */
 int mst_archive_add_server_settings(struct mst_archive *a, int64_t run_id, const char *prefix,
-                                    const struct mst_source_identity *server);
+                                    const struct mst_source_identity *server, bool here);
 
 #endif

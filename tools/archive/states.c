@@ -1,6 +1,7 @@
 /* states.c - see states.h. */
 #include "archive/states.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define X_NAME(id, name) name,
@@ -37,6 +38,14 @@ static const char *const producer_names[] = {
 const char *mst_producer_name(enum mst_producer producer)
 {
     return producer_names[producer == MST_PRODUCER_PHP ? MST_PRODUCER_PHP : MST_PRODUCER_APACHE];
+}
+
+void mst_server_prefix(char prefix[MST_PREFIX_MAX], enum mst_producer producer, size_t nth)
+{
+    if (nth > 1)
+        snprintf(prefix, MST_PREFIX_MAX, "%s%zu", mst_producer_name(producer), nth);
+    else
+        snprintf(prefix, MST_PREFIX_MAX, "%s", mst_producer_name(producer));
 }
 
 enum mst_producer mst_producer_of(const char *word)

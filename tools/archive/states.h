@@ -36,6 +36,11 @@ extern const char *const mst_step_state_names[MST_STEP_STATE_COUNT];
 /* servers.producer, of an enum mst_producer. */
 const char *mst_producer_name(enum mst_producer producer);
 
+/* The number of a server among those of its kind, from 1, makes "apache", "php2": the names in the
+ * environment begin with it. */
+#define MST_PREFIX_MAX 32u
+void mst_server_prefix(char prefix[MST_PREFIX_MAX], enum mst_producer producer, size_t nth);
+
 /* Which of the words it is. Where it is none of them (NULL also), which only a damaged archive
  * has: an interrupted run, an Apache, a step that is still planned. */
 enum mst_outcome    mst_outcome_of(const char *word);

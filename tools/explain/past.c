@@ -6,6 +6,7 @@
 
 #include "archive/query.h"
 #include "archive/server_settings.h"
+#include "archive/states.h"
 #include "archive/writer.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -414,14 +415,11 @@ static int add_settings(struct mst_explanation *e)
 
     for (i = 0; i < e->server_count && status == 0; i++) {
         const struct mst_source_identity *server = mst_source_identity(e->servers[i].source);
-        char prefix[MST_PREFIX_MAX], name[MST_PREFIX_MAX + 16];
+        char prefix[MST_PREFIX_MAX];
 
         mst_server_prefix(prefix, server->producer, ++nth[mst_server_is_php(&e->servers[i])]);
-        snprintf(name, sizeof name, "%s_settings", prefix);
-        if (server->settings[0] != '\0')
-            status = mst_archive_add_environment(e->archive, e->run_id, name, server->settings);
-        if (status == 0 && e->servers[i].is_running && mst_source_local(e->servers[i].source))
-            status = mst_archive_add_server_settings(e->archive, e->run_id, prefix, server);
+        status = mst_archive_add_server_settings(e->archive, e->run_id, prefix, server,
+            e->servers[i].is_running && mst_source_local(e->servers[i].source));
     }
     return status;
 }

@@ -5,16 +5,12 @@
  */
 #include "findings/needs.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/bottleneck.h"
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
-#include "archive/query.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/ratio.h"

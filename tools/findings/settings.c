@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "archive/query.h"
+#include "archive/states.h"
 #include "findings/inquiry.h"
 #include "findings/rules.h"
 #include "findings/say.h"
@@ -22,7 +23,7 @@
 struct configuration {
     struct mst_inquiry *q;
     const struct mst_summary_server *server;
-    char     prefix[32];        /* of its names in the environment: "apache", "php2" */
+    char     prefix[MST_PREFIX_MAX];   /* of its names in the environment: "apache", "php2" */
     char     pool[MST_NAME_MAX];   /* FPM's; "": it is an Apache */
     struct mst_finding *f;
     bool     restarts;          /* a reload does not change it */
@@ -316,9 +317,8 @@ static void find_prefix(struct configuration *c)
 
     for (other = c->q->s->servers; other < c->server; other++)
         nth += mst_summary_is_php(other) == mst_summary_is_php(c->server);
-    snprintf(c->prefix, sizeof c->prefix, "%s", mst_summary_is_php(c->server) ? "php" : "apache");
-    if (nth > 1)
-        snprintf(c->prefix + strlen(c->prefix), sizeof c->prefix - strlen(c->prefix), "%zu", nth);
+    mst_server_prefix(c->prefix, mst_summary_is_php(c->server) ? MST_PRODUCER_PHP
+                                                               : MST_PRODUCER_APACHE, nth);
 }
 
 /* The pool of an FPM that the finding is of. False: it is not known, or its file is not the one

@@ -2,7 +2,6 @@
  * started too slowly. See rules.h. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/bottleneck.h"

@@ -79,13 +79,11 @@ static void put_command(struct recorder *r, const char *prefix, uint64_t pid)
 }
 
 int mst_environment_record_server(struct mst_archive *archive, int64_t run_id, const char *prefix,
-                                  const char *settings, uint64_t pid)
+                                  uint64_t pid)
 {
     struct recorder r = { archive, run_id, 0 };
     char path[64], text[4096], name[64];
 
-    snprintf(name, sizeof name, "%s_settings", prefix);
-    put(&r, name, settings);
     if (pid == 0 || pid == MST_UNKNOWN)
         return r.status;
     put_command(&r, prefix, pid);

@@ -10,10 +10,9 @@
  * archive failed; what cannot be found out is left out. */
 int mst_environment_record(struct mst_archive *archive, int64_t run_id);
 
-/* The same of a server: its settings as the board has them, and of its parent process how it
- * was started, and its limits (pid 0 or MST_UNKNOWN: it is not to be seen here). The names of
- * the values begin with `prefix`. */
+/* The same of a server's parent process: how it was started, and its limits (pid 0 or MST_UNKNOWN:
+ * it is not known). The names of the values begin with `prefix`. */
 int mst_environment_record_server(struct mst_archive *archive, int64_t run_id, const char *prefix,
-                                  const char *settings, uint64_t pid);
+                                  uint64_t pid);
 
 #endif
