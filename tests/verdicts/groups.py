@@ -74,7 +74,7 @@ def machine_cpu_seconds():
 def make():
     """The group of a case. Its processes are in the group `case` within, as version 2 wants."""
     if os.geteuid() != 0:
-        raise Unavailable("cgroups are for root")
+        raise Unavailable("needs root: cgroups")
     parts = {}
     try:
         parts["cpu"] = cpu = control_groups.make(*control_groups.CPU)

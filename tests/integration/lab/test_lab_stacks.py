@@ -160,7 +160,7 @@ def test_nginx_tells_php_when_it_had_the_request(tmp_path):
 
 
 @needs_extension
-@pytest.mark.skipif(os.geteuid() != 0, reason="is about becoming another user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it becomes another user")
 def test_a_user_without_rights_can_run_one():
     """Whose group has another name than the user, too."""
     user = {"user": "nobody", "group": "nogroup", "extra_groups": [], "cwd": "/"}

@@ -161,7 +161,7 @@ def test_no_server_at_all(tmp_path):
           "no board found in", "Is a server with mpmstat running?", "its status URL")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="is about another user")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root: it becomes another user")
 def test_no_permission(made):
     fails(tool.run("status", made["board"], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/"), 3,
           str(made["board"]), "may not be read by this user (permission denied)", "Use sudo")

@@ -55,7 +55,7 @@ class NameServer:
 
     def __enter__(self):
         if os.geteuid() != 0:
-            raise Unavailable("port 53 and mount namespaces are for root")
+            raise Unavailable("needs root: port 53 and mount namespaces")
         # A loopback address that no other test and no server of the machine has.
         self.address = f"127.53.{os.getpid() % 250 + 1}.{next(numbers) % 250 + 1}"
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -46,7 +46,7 @@ def own_loopback():
     """The calling thread is in a new namespace, and so are the threads and programs that it begins.
     The kernel removes the namespace when the last of them has ended."""
     if os.geteuid() != 0:
-        raise Unavailable("network namespaces are for root")
+        raise Unavailable("needs root: network namespaces")
     with open("/proc/thread-self/ns/net", "rb") as own:
         if libc.unshare(CLONE_NEWNET) != 0:
             raise Unavailable(f"unshare: {os.strerror(ctypes.get_errno())}")
@@ -67,7 +67,7 @@ class Narrow:
 
     def __enter__(self):
         if os.geteuid() != 0:
-            raise Unavailable("network namespaces are for root")
+            raise Unavailable("needs root: network namespaces")
         try:
             self.hold(), self.hold()
             self.link()

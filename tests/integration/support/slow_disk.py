@@ -29,7 +29,7 @@ class SlowDisk:
 
     def __enter__(self):
         if os.geteuid() != 0:
-            raise Unavailable("loop devices are for root")
+            raise Unavailable("needs root: loop devices")
         try:
             self.make()
         except BaseException:
