@@ -184,7 +184,7 @@ static bool is_of(const struct mst_held *h, const struct mst_present_worker *w)
 {
     if (h->pool != NULL && strcmp(w->label, h->pool->label) != 0)
         return false;
-    return h->is_stuck || (w->has_request && w->busy_ns > h->than_ns);
+    return h->is_stuck || h->is_full || (w->has_request && w->busy_ns > h->than_ns);
 }
 
 static bool does_the_same(const struct mst_present_worker *a, const struct mst_present_worker *b)
@@ -283,15 +283,34 @@ bool mst_present_is_long(const struct mst_present *p, uint64_t than_ns, struct m
     return held->busy > 0;
 }
 
-/* Each pool by itself, where there are several. */
-static size_t add_stuck(const struct mst_present *p, struct mst_held *held, size_t room)
+bool mst_present_is_full(const struct mst_present *p, const struct mst_present_pool *pool,
+                         struct mst_held *held)
+{
+    uint64_t queue = pool != NULL ? pool->queue : p->queue;
+
+    *held = (struct mst_held){
+        .server = p, .pool = pool, .is_full = true, .limit = pool != NULL ? pool->limit : p->limit,
+    };
+    if (!p->is_running || held->limit == MST_UNKNOWN || queue == MST_UNKNOWN || queue == 0)
+        return false;
+    count_all(held);
+    if (held->busy == 0 || held->busy < held->limit)
+        return false;
+    find_most(held);
+    return true;
+}
+
+/* Looks at the server by `look`, or at each of its pools where there are several. */
+static size_t add_pools(bool look(const struct mst_present *p, const struct mst_present_pool *pool,
+                                  struct mst_held *held),
+                        const struct mst_present *p, struct mst_held *held, size_t room)
 {
     size_t i, n = 0;
 
     if (p->pool_count < 2)
-        return room > 0 && mst_present_is_stuck(p, NULL, held);
+        return room > 0 && look(p, NULL, held);
     for (i = 0; i < p->pool_count && n < room; i++)
-        n += mst_present_is_stuck(p, &p->pools[i], &held[n]);
+        n += look(p, &p->pools[i], &held[n]);
     return n;
 }
 
@@ -365,7 +384,7 @@ size_t mst_present_held(struct mst_present *const *servers, size_t count,
     for (rank = 0; rank <= 2; rank++)
         for (i = 0; i < count; i++)
             if (rank_of(servers[i]) == rank)
-                n += add_stuck(servers[i], &held[n], room - n);
+                n += add_pools(mst_present_is_stuck, servers[i], &held[n], room - n);
     for (i = 0; i < n; i++)
         find_php(servers, count, &held[i]);
     for (rank = 0; rank <= 2 && n == 0; rank++)
@@ -373,4 +392,19 @@ size_t mst_present_held(struct mst_present *const *servers, size_t count,
             if (rank_of(servers[i]) == rank)
                 n += add_long(servers[i], &held[n], room - n);
     return n;
+}
+
+bool mst_present_full(struct mst_present *const *servers, size_t count, struct mst_held *held)
+{
+    unsigned rank;
+    size_t i;
+
+    for (rank = 0; rank <= 2; rank++)
+        for (i = 0; i < count; i++)
+            if (rank_of(servers[i]) == rank &&
+                add_pools(mst_present_is_full, servers[i], held, 1) > 0) {
+                find_php(servers, count, held);
+                return true;
+            }
+    return false;
 }

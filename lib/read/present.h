@@ -63,6 +63,8 @@ struct mst_held {
     const struct mst_present_worker *example;  /* does what most of them do */
     bool     is_stuck;         /* (nearly) all workers are held; else those that have had a request
                                 * for longer than than_ns are */
+    bool     is_full;          /* all are busy with short requests: they are not held, but others
+                                * wait for one */
     uint64_t than_ns;
     bool     computes;         /* set by callers that know it of most of them */
     uint64_t limit;            /* of workers; MST_UNKNOWN */
@@ -83,6 +85,14 @@ bool mst_present_is_stuck(const struct mst_present *p, const struct mst_present_
 
 /* Whether workers of a server have had one request for longer than that. */
 bool mst_present_is_long(const struct mst_present *p, uint64_t than_ns, struct mst_held *held);
+
+/* Whether all workers of a server, or of one of its pools, are busy at this moment and connections
+ * wait for one. */
+bool mst_present_is_full(const struct mst_present *p, const struct mst_present_pool *pool,
+                         struct mst_held *held);
+
+/* Finds the server, or the pool, that is full; PHP before the Apache in front of it. */
+bool mst_present_full(struct mst_present *const *servers, size_t count, struct mst_held *held);
 
 /* Finds what holds the workers of servers, the most telling first: who is stuck, or where nobody
  * is, who has long requests; PHP before the Apache in front of it. Returns how many `held` has. */

@@ -9,6 +9,8 @@
 #include "render/figures.h"
 
 #define DOING_MAX 240u
+#define WHO_MAX   (MST_NAME_MAX + 16u)
+#define QUEUE_MAX 80u
 #define HELD_MAX  8u       /* groups that are told */
 
 /* "wait for database mysql localhost, the longest for 19.0 s". */
@@ -33,19 +35,42 @@ static void say_doing(char doing[DOING_MAX], const struct mst_held *h)
              mst_format_time(waits ? h->longest_wait_ns : h->longest_ns).text);
 }
 
-static void say_stuck(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
+static void say_who(char who[WHO_MAX], const struct mst_held *h)
+{
+    snprintf(who, WHO_MAX, "%s%s", h->pool != NULL ? "PHP's pool " : "",
+             h->pool != NULL ? h->pool->label : h->server->is_php ? "PHP" : "Apache");
+}
+
+/* " 3 connections wait in the accept queue."; "": none, or not known. */
+static void say_queue(char queue[QUEUE_MAX], const struct mst_held *h)
 {
     uint64_t waiting = h->pool != NULL ? h->pool->queue : h->server->queue;
-    char who[MST_NAME_MAX + 16], queue[80] = "";
 
-    snprintf(who, sizeof who, "%s%s", h->pool != NULL ? "PHP's pool " : "",
-             h->pool != NULL ? h->pool->label : h->server->is_php ? "PHP" : "Apache");
+    queue[0] = '\0';
     if (waiting != MST_UNKNOWN && waiting > 0)
-        snprintf(queue, sizeof queue, " %" PRIu64 " connection%s in the accept queue.", waiting,
+        snprintf(queue, QUEUE_MAX, " %" PRIu64 " connection%s in the accept queue.", waiting,
                  waiting > 1 ? "s wait" : " waits");
+}
+
+static void say_stuck(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
+{
+    char who[WHO_MAX], queue[QUEUE_MAX];
+
+    say_who(who, h);
+    say_queue(queue, h);
     snprintf(sentence, MST_HELD_MAX, "%s is stuck: %" PRIu64 " of its %" PRIu64 " workers %s. %s "
              "are busy, and none has taken a request for %s.%s", who, h->count, h->limit, doing,
              h->busy >= h->limit ? "All" : "Nearly all", mst_format_time(h->idle_ns).text, queue);
+}
+
+static void say_full(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
+{
+    char who[WHO_MAX], queue[QUEUE_MAX];
+
+    say_who(who, h);
+    say_queue(queue, h);
+    snprintf(sentence, MST_HELD_MAX, "%s has no free worker: %" PRIu64 " of its %" PRIu64
+             " workers %s.%s", who, h->count, h->limit, doing, queue);
 }
 
 static void say_long(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
@@ -69,7 +94,7 @@ void mst_held_say(char sentence[MST_HELD_MAX], const struct mst_held *held)
     char doing[DOING_MAX];
 
     say_doing(doing, held);
-    (held->is_stuck ? say_stuck : say_long)(sentence, held, doing);
+    (held->is_stuck ? say_stuck : held->is_full ? say_full : say_long)(sentence, held, doing);
 }
 
 static void tell(const struct mst_snapshot *const *boards, struct mst_present *first,

@@ -221,6 +221,47 @@ START_TEST(test_hostile)
 }
 END_TEST
 
+/* The sentence of a server without a free worker; "" where all have one. */
+static const char *tell_full(void)
+{
+    struct mst_present servers[2] = { { 0 } }, *both[] = { &servers[0], &servers[1] };
+    struct mst_held held;
+
+    told[0] = '\0';
+    mst_present_take(both[0], &apache);
+    mst_present_take(both[1], &php);
+    if (mst_present_full(both, 2, &held))
+        mst_held_say(told, &held);
+    mst_present_free(both[0]);
+    mst_present_free(both[1]);
+    return told;
+}
+
+/* Short requests hold no worker, but there can be too few for them. */
+START_TEST(test_no_free_worker)
+{
+    unsigned i;
+
+    begin(150, 3);
+    for (i = 0; i < 3; i++)
+        waits(busy(&slots[1][i], 7 + i, S / 10), "sleep", "", S / 20);
+    php.listeners_known = true;
+    php.listener_count = 1;
+    listeners[0] = (struct mst_snapshot_listener){ .pool = "www", .queue = 15 };
+    ck_assert_str_eq(tell(), "");
+    ck_assert_str_eq(tell_full(), "PHP has no free worker: 3 of its 3 workers wait for sleep, the "
+                     "longest for 50.0 ms. 15 connections wait in the accept queue.");
+    listeners[0].queue = 0;
+    ck_assert_str_eq(tell_full(), "");
+    listeners[0].queue = 15;
+    php.workers_limit = 4;
+    ck_assert_str_eq(tell_full(), "");
+    php.workers_limit = 3;
+    php.running = "no";
+    ck_assert_str_eq(tell_full(), "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("present");
@@ -232,6 +273,7 @@ int main(void)
     tcase_add_test(held, test_apache_is_stuck_behind_php);
     tcase_add_test(held, test_each_pool_by_itself);
     tcase_add_test(held, test_long_requests);
+    tcase_add_test(held, test_no_free_worker);
     tcase_add_test(held, test_hostile);
     suite_add_tcase(suite, held);
     return test_run(suite);

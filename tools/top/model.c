@@ -295,7 +295,8 @@ void mst_top_conclude(struct mst_top *top)
             servers[count++] = &top->servers[i].present;
     if (servers != NULL) {
         mst_present_join(servers, count);
-        if (mst_present_held(servers, count, &held, 1) > 0) {
+        if (mst_present_held(servers, count, &held, 1) > 0 ||
+            mst_present_full(servers, count, &held)) {
             mst_held_say(top->sentence, &held);
             top->is_stuck = held.is_stuck;
         }
