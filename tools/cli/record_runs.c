@@ -107,7 +107,7 @@ static void put_line(const struct mst_summary *s, unsigned repetition, unsigned 
              s->complete ? "" : mst_outcome_names[s->outcome]);
     mst_tame(line, strlen(line));
     puts(line);
-    fflush(stdout);   /* a person waits for it; main asks whether it arrived */
+    mst_flush_output();
 }
 
 static void put_summary(const struct mst_record_request *r, const struct mst_summary *summary)

@@ -11,6 +11,7 @@
 #include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/output.h"
 #include "console/stop.h"
 #include "exec/shell_quote.h"
 #include "exec/spawn.h"
@@ -134,7 +135,7 @@ static void put_servers(const struct lab *lab)
                mst_servers_item(lab->servers, i)->directory,
                mst_servers_item(lab->servers, i)->name,
                (long)mst_servers_item(lab->servers, i)->pid);
-    fflush(stdout);
+    mst_flush_output();
 }
 
 static int wait_for_end(struct lab *lab)

@@ -2,7 +2,6 @@
 #include "console/output.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -125,6 +124,14 @@ int mst_output_file(const char *path, mst_output_put *put, const void *context,
         return status;
     return mst_fail(error, "cannot write the report %s: %s%s", path, strerror(number),
                     number == ENOENT ? ". The directory has to be there: make it first" : "");
+}
+
+bool mst_flush_output(void)
+{
+    errno = 0;
+    if (fflush(stdout) != 0 && first_error == 0)
+        first_error = errno;
+    return !ferror(stdout);
 }
 
 int mst_finish_output(int status)

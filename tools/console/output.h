@@ -2,6 +2,7 @@
 #ifndef MPMSTAT_OUTPUT_H
 #define MPMSTAT_OUTPUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -18,6 +19,10 @@ int mst_write_file(void *file, const void *bytes, size_t n);
 typedef int mst_output_put(struct mst_sink *sink, const void *context);
 int mst_output_file(const char *path, mst_output_put *put, const void *context,
                     char error[MST_ERROR_MAX]);
+
+/* Shows what is in stdout's buffer now: a person, or a pipe's reader, waits for it. False: it cannot
+ * be written, which mst_finish_output() says. */
+bool mst_flush_output(void);
 
 /* Flushes stdout: buffered output fails late, or silently (a full disk, a pipe
  * that has lost its reader). Returns `status` where everything arrived, else

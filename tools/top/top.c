@@ -13,6 +13,7 @@
 #include "base/saturate.h"
 #include "console/diag.h"
 #include "console/format.h"
+#include "console/output.h"
 #include "console/stop.h"
 #include "top/recorder.h"
 #include "top/terminal.h"
@@ -244,10 +245,10 @@ static void print(struct mst_top_screen *screen)
 
         while (line->bytes > 0 && line->text[line->bytes - 1] == ' ')
             line->text[--line->bytes] = '\0';
-        puts(line->text);
+        line->text[line->bytes++] = '\n';
+        mst_write_file(stdout, line->text, line->bytes);
     }
-    putchar('\n');
-    fflush(stdout);
+    mst_write_file(stdout, "\n", 1);
 }
 
 /* Each frame comes after a delay, so that the first one has rates, too. A signal ends the
@@ -264,7 +265,7 @@ static int run_in_batch(struct session *s)
         mst_top_watch_look(&s->watch);
         draw(s);
         print(s->screen);
-    } while ((frames == 0 || --frames > 0) && !ferror(stdout));
+    } while (mst_flush_output() && (frames == 0 || --frames > 0));
     return MST_EXIT_OK;
 }
 

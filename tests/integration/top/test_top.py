@@ -339,6 +339,19 @@ def test_without_a_terminal(tmp_path):
     tool.fails(tool.run("top", "--batch", tmp_path / "none"), 3, "no such file")
 
 
+def test_a_reader_that_has_seen_enough():
+    """As `head`, which ends while the output goes on: no message, and the command ends, too."""
+    with boards.board() as board:
+        reading, writing = os.pipe()
+        with subprocess.Popen([build.TOOL, "top", "--batch", "-d", "0.1", board.path],
+                              stdout=writing, stderr=subprocess.PIPE, text=True) as top:
+            os.close(writing)
+            os.read(reading, 100)
+            os.close(reading)
+            said = top.communicate(timeout=30 * tool.PATIENCE)[1]
+    assert (top.returncode, said) == (4, "")
+
+
 @pytest.mark.parametrize("words", [("-d", "0"), ("-d", "x"), ("-n", "0"), ("-n", "-1"),
                                    ("--frob",)])
 def test_wrong_usage(words):
