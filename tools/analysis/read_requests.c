@@ -25,7 +25,7 @@ static const char php_sql[] =
 struct reading {
     struct mst_summary_server *s;
     struct mst_query  q;              /* the requests */
-    uint64_t          began_ns;       /* the first sample: MST_UNKNOWN: there is none */
+    uint64_t          sampled_from_ns, sampled_to_ns;   /* MST_UNKNOWN: there is no sample */
     uint64_t          ended_ns;
     struct mst_values phases[MST_PHASE_COUNT];
     struct mst_parts  parts;
@@ -77,18 +77,21 @@ static void count(struct reading *r, const struct request *of)
 }
 
 /* Of all requests, with the status page's and those in flight before the load: they held workers,
- * too, from the first sample on. */
+ * too. It is compared with what the samples say, so it counts from the first to the last of them. */
 static void add_held(struct reading *r, const struct request *of, bool ghost)
 {
-    uint64_t held_ns = of->held_ns, since_ns = of->held_since_ns;
+    uint64_t held_ns = of->held_ns, since_ns = of->held_since_ns, until_ns;
 
     if (!of->has_worker || held_ns == MST_UNKNOWN || since_ns == MST_UNKNOWN)
         return;
-    if (ghost && r->began_ns == MST_UNKNOWN)
+    if (r->sampled_from_ns == MST_UNKNOWN) {
+        r->s->held_ns = mst_add_saturated(r->s->held_ns, ghost ? 0 : held_ns);
         return;
-    if (ghost && since_ns < r->began_ns)
-        held_ns = mst_subtract_saturated(held_ns, r->began_ns - since_ns);
-    r->s->held_ns = mst_add_saturated(r->s->held_ns, held_ns);
+    }
+    until_ns = mst_add_saturated(since_ns, held_ns);
+    since_ns = since_ns > r->sampled_from_ns ? since_ns : r->sampled_from_ns;
+    until_ns = until_ns < r->sampled_to_ns ? until_ns : r->sampled_to_ns;
+    r->s->held_ns = mst_add_saturated(r->s->held_ns, mst_subtract_saturated(until_ns, since_ns));
 }
 
 static bool add_phases(struct reading *r, const uint64_t ns[MST_PHASE_COUNT])
@@ -221,7 +224,9 @@ bool mst_summary_read_requests(struct mst_summary_server *s, sqlite3 *db, uint64
 
     s->first_ns = s->last_ns = s->max_memory_bytes = MST_UNKNOWN;
     s->bytes = php ? MST_UNKNOWN : 0;
-    fine = read_one_number(&r.began_ns, db, "SELECT min(time_ns) AS number FROM samples "
+    fine = read_one_number(&r.sampled_from_ns, db, "SELECT min(time_ns) AS number FROM samples "
+                           "WHERE server_id = :id", s->id) &&
+           read_one_number(&r.sampled_to_ns, db, "SELECT max(time_ns) AS number FROM samples "
                            "WHERE server_id = :id", s->id) &&
            mst_at_limit_begin(&r.at_limit, db, s->id) &&
            (!php || read_one_number(&s->marks, db, "SELECT count(*) AS number FROM marks "

@@ -72,7 +72,8 @@ def test_both_sides(php_server, mpm, name, archive):
 @each_tool
 def test_errors(server, name, archive):
     """404s and 503s: answers, which both sides count; siege calls those with 5xx failed."""
-    apache = server("event", "Redirect 503 /unavailable")
+    # Whoever is slow finds its connection closed otherwise, which h2load takes for a failure.
+    apache = server("event", "Redirect 503 /unavailable\nKeepAliveTimeout 300")
     for path, status in (("/not-there", 404), ("/unavailable", 503)):
         summary, _ = record(apache, archive, *load(name, at(apache, path)))
         client, recorded = summary["client"], summary["servers"][0]
@@ -116,8 +117,9 @@ def test_interrupted(server, name, archive):
     summary = json.loads(out)
     assert summary["run"]["outcome"] == "interrupted"
     assert not processes.session_members(-1, mark)
-    if name == "siege" and summary["client"]["requests"] is None:
-        assert checks(summary)["counts"] is None, "it hung, as it may, and was killed"
+    if summary["client"]["requests"] is None:
+        assert checks(summary)["counts"] is None
+        assert summary["run"]["exit_status"] is None, "it hung, or had no CPU: killed"
         return
     assert summary["client"]["requests"] >= 4, err
     assert checks(summary)["counts"] is True, summary["checks"]

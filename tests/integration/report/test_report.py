@@ -94,9 +94,12 @@ def test_markdown_and_text(runs):
     assert "<" not in markdown, "nothing in it is HTML"
     markdown = html.unescape(re.sub(r"\\(.)", r"\1", markdown))
     assert f"### {EVIL}\n" in markdown
-    for verdict in (json.loads(words)["verdict"] for words in said):
-        assert verdict in markdown
-        assert " ".join(verdict.split()) in " ".join(text.split())
+    for summary in map(json.loads, said):
+        assert summary["verdict"] in markdown
+        # Of two sentences, each has in text what to do below it.
+        for finding in summary["findings"]:
+            if finding["text"] in summary["verdict"]:
+                assert " ".join(finding["text"].split()) in " ".join(text.split())
     for words in ("MaxRequestWorkers", "ListenBacklog", "The knee"):
         assert words in markdown and words in text
 

@@ -1,4 +1,5 @@
 """HTTP clients over plain sockets: well-behaved ones, and all the other kinds."""
+import os
 import re
 import socket
 import struct
@@ -201,18 +202,26 @@ class Load:
 
 
 def ab(port, path, requests, concurrency, options=(), wrapper=()):
-    """Runs ab, and returns what its text says (seconds). wrapper: a command in front."""
+    """Runs ab, and returns what its text says (seconds), and `delayed`: for how long it was ready,
+    but had no CPU. wrapper: a command in front, which execs it."""
     program = build.find("ab")
     assert program, "there is no ab: install apache2-utils"
-    done = subprocess.run(
-        [*wrapper, program, "-q", "-l", "-n", str(requests), "-c", str(concurrency), *options,
-         f"http://127.0.0.1:{port}{path}"],
-        text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180)
-    assert done.returncode == 0, done.stdout
+    with subprocess.Popen(
+            [*wrapper, program, "-q", "-l", "-n", str(requests), "-c", str(concurrency), *options,
+             f"http://127.0.0.1:{port}{path}"],
+            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        kill_later = threading.Timer(180, process.kill)
+        kill_later.start()
+        said = process.stdout.read()
+        # It has closed its output, and waits to be asked for its status.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        delayed = int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
+        kill_later.cancel()
+    assert process.returncode == 0, said
 
     def number(pattern, default=None):
-        match = re.search(pattern, done.stdout, re.M)
-        assert match or default is not None, f"no {pattern} in:\n{done.stdout}"
+        match = re.search(pattern, said, re.M)
+        assert match or default is not None, f"no {pattern} in:\n{said}"
         return float(match.group(1)) if match else default
 
     return {"complete": int(number(r"^Complete requests:\s+(\d+)")),
@@ -223,7 +232,7 @@ def ab(port, path, requests, concurrency, options=(), wrapper=()):
             "mean": number(r"^Time per request:\s+([\d.]+) \[ms\] \(mean\)$") / 1000,
             "p99": number(r"^ +99% +(\d+)", 0) / 1000,
             "total_mean": number(r"^Total:\s+\d+\s+(\d+)", 0) / 1000,
-            "text": done.stdout}
+            "delayed": delayed, "text": said}
 
 
 def h2load(url, requests, concurrency, streams=1, options=()):

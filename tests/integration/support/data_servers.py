@@ -115,7 +115,8 @@ class PostgreSQL(DataServer):
 
     def command(self):
         return [self.program, "-D", str(self.root / "data"), "-p", str(self.port),
-                "-k", str(self.root), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off"]
+                "-k", str(self.root), "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off",
+                "-c", "lc_messages=C"]
 
     def ready(self):
         return "ready to accept connections" in self.log.read_text()

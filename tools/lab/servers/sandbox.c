@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/statvfs.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -24,6 +25,7 @@
 #include "system/processes.h"
 
 #define NAME         "mpmstat-lab."
+#define SOCKET_MAX   24u                    /* a socket's name in a stack is no longer */
 #define LOCK         "lab.lock"
 #define FIRST_LINE   "mpmstat-lab 1"
 #define PARENTS_MAX  3u
@@ -51,12 +53,14 @@ static unsigned list_parents(const char *parents[PARENTS_MAX])
     return n;
 }
 
-/* Scripts are run there (CGI wrappers), so it must allow that; Debian's /run does not. */
-static bool allows_programs(const char *directory)
+/* Scripts are run there (CGI wrappers), so it must allow that; Debian's /run does not. And servers
+ * have Unix sockets there: PHP-FPM cuts an address that is too long, and listens elsewhere. */
+static bool allows_servers(const char *directory)
 {
+    size_t room = sizeof ((struct sockaddr_un *)0)->sun_path;
     struct statvfs fs;
 
-    return access(directory, W_OK | X_OK) == 0 && statvfs(directory, &fs) == 0 &&
+    return strlen(directory) + sizeof "/" NAME "XXXXXX/" + SOCKET_MAX <= room && access(directory, W_OK | X_OK) == 0 && statvfs(directory, &fs) == 0 &&
            (fs.f_flag & ST_NOEXEC) == 0;
 }
 
@@ -75,14 +79,15 @@ int mst_sandbox_template(char path[PATH_MAX], char error[MST_ERROR_MAX])
     unsigned n = list_parents(parents), i;
 
     for (i = n; i > 0; i--)
-        if (allows_programs(parents[i - 1]))
+        if (allows_servers(parents[i - 1]))
             found = parents[i - 1];
     for (i = n; i > 0; i--)
-        if (allows_programs(parents[i - 1]) && is_roomy_memory(parents[i - 1]))
+        if (allows_servers(parents[i - 1]) && is_roomy_memory(parents[i - 1]))
             found = parents[i - 1];
     if (found == NULL)
-        return mst_fail(error, "expected a directory to write to and to run scripts from: /tmp "
-                        "is none, nor is XDG_RUNTIME_DIR (or as root /run or /dev/shm)");
+        return mst_fail(error, "expected a directory to write to and to run scripts from, whose "
+                        "path is short enough for sockets: /tmp is none, nor is XDG_RUNTIME_DIR "
+                        "(or as root /run or /dev/shm)");
     snprintf(path, PATH_MAX, "%s/" NAME "XXXXXX", found);
     return 0;
 }
