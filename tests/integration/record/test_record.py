@@ -222,10 +222,10 @@ def test_wall_clock_was_set(server, archive, seconds, by):
 
 def test_graceful_restart_during_a_run(server, mpm, archive):
     apache = server(mpm, workers=10)
-    with subprocess.Popen(command(apache, archive, *ab(apache, "/index.html", "-t", "3", "-n",
+    with subprocess.Popen(command(apache, archive, *ab(apache, "/index.html", "-t", "5", "-n",
                                                        "1000000", "-c", "4")),
                           text=True, stdout=subprocess.PIPE) as recording:
-        wait_until(lambda: has(archive, "server_requests", 5), 30, "requests")
+        wait_until(lambda: tool.requests(tool.status(apache.board)) > 5, 30, "requests")
         apache.restart(wait=False)
         summary = json.loads(recording.communicate(timeout=60)[0])
     assert summary["run"]["complete"] is True

@@ -201,15 +201,11 @@ class Load:
         return [o for o in self.outcomes if o.error]
 
 
-def ab(port, path, requests, concurrency, options=(), wrapper=()):
-    """Runs ab, and returns what its text says (seconds), and `delayed`: for how long it was ready,
-    but had no CPU. wrapper: a command in front, which execs it."""
-    program = build.find("ab")
-    assert program, "there is no ab: install apache2-utils"
-    with subprocess.Popen(
-            [*wrapper, program, "-q", "-l", "-n", str(requests), "-c", str(concurrency), *options,
-             f"http://127.0.0.1:{port}{path}"],
-            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+def run_alone(command):
+    """Runs a load tool of one thread. Returns what it says, and for how many seconds it was ready to
+    run but had no CPU: it saw the answers that much later."""
+    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+                          ) as process:
         kill_later = threading.Timer(180, process.kill)
         kill_later.start()
         said = process.stdout.read()
@@ -218,6 +214,17 @@ def ab(port, path, requests, concurrency, options=(), wrapper=()):
         delayed = int(Path(f"/proc/{process.pid}/schedstat").read_text().split()[1]) / 1e9
         kill_later.cancel()
     assert process.returncode == 0, said
+    return said, delayed
+
+
+def ab(port, path, requests, concurrency, options=(), wrapper=()):
+    """Runs ab, and returns what its text says (seconds), and `delayed`: for how long it was ready,
+    but had no CPU. wrapper: a command in front, which execs it."""
+    program = build.find("ab")
+    assert program, "there is no ab: install apache2-utils"
+    said, delayed = run_alone(
+        [*wrapper, program, "-q", "-l", "-n", str(requests), "-c", str(concurrency), *options,
+         f"http://127.0.0.1:{port}{path}"])
 
     def number(pattern, default=None):
         match = re.search(pattern, said, re.M)
@@ -237,18 +244,17 @@ def ab(port, path, requests, concurrency, options=(), wrapper=()):
 
 def h2load(url, requests, concurrency, streams=1, options=()):
     """Runs h2load. Returns its counts and its rows: (start, seconds) of each request, on
-    the wall clock; those that failed have no row."""
+    the wall clock; those that failed have no row; and `delayed` as ab() does."""
     program = build.find("h2load")
     assert program, "there is no h2load: install nghttp2-client"
     with tempfile.TemporaryDirectory() as scratch:
         log = Path(scratch) / "rows.tsv"
-        done = subprocess.run(
+        said, delayed = run_alone(
             [program, "-n", str(requests), "-c", str(concurrency), "-m", str(streams), "-t", "1",
-             f"--log-file={log}", *options, url],
-            text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=180)
+             f"--log-file={log}", *options, url])
         rows = [line.split("\t") for line in log.read_text().splitlines()]
-    counts = re.search(r"(\d+) done, (\d+) succeeded, (\d+) failed", done.stdout)
-    assert done.returncode == 0 and counts, done.stdout
+    counts = re.search(r"(\d+) done, (\d+) succeeded, (\d+) failed", said)
+    assert counts, said
     return {"done": int(counts[1]), "succeeded": int(counts[2]), "failed": int(counts[3]),
             "rows": [(int(row[0]) / 1e6, int(row[2]) / 1e6) for row in rows if row[1] != "-1"],
-            "text": done.stdout}
+            "delayed": delayed, "text": said}

@@ -60,7 +60,8 @@ static bool allows_servers(const char *directory)
     size_t room = sizeof ((struct sockaddr_un *)0)->sun_path;
     struct statvfs fs;
 
-    return strlen(directory) + sizeof "/" NAME "XXXXXX/" + SOCKET_MAX <= room && access(directory, W_OK | X_OK) == 0 && statvfs(directory, &fs) == 0 &&
+    return strlen(directory) + sizeof "/" NAME "XXXXXX/" + SOCKET_MAX <= room &&
+           access(directory, W_OK | X_OK) == 0 && statvfs(directory, &fs) == 0 &&
            (fs.f_flag & ST_NOEXEC) == 0;
 }
 
