@@ -9,6 +9,7 @@ libmpmstat_test_la_SOURCES = \
 	tests/unit/made_run.c \
 	tests/unit/made_run.h
 UNIT_TESTS = \
+	tests/unit/check_accepted \
 	tests/unit/check_archive \
 	tests/unit/check_archive_hostile \
 	tests/unit/check_archive_readers \
@@ -17,7 +18,9 @@ UNIT_TESTS = \
 	tests/unit/check_board \
 	tests/unit/check_busy \
 	tests/unit/check_cgroup \
+	tests/unit/check_change \
 	tests/unit/check_compare \
+	tests/unit/check_config \
 	tests/unit/check_directory \
 	tests/unit/check_explain \
 	tests/unit/check_export \
