@@ -146,6 +146,7 @@ tests_unit_check_journal_unfinished_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mst_reade
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_archive \
 	tests/fuzz/fuzz_board \
+	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_cursor \
 	tests/fuzz/fuzz_handover \
 	tests/fuzz/fuzz_loadtools \
@@ -163,6 +164,7 @@ FUZZ_TARGETS += $(LAB_FUZZ_TARGETS)
 endif
 tests_fuzz_fuzz_archive_SOURCES = tests/fuzz/fuzz_archive.c tests/fuzz/replay.c
 tests_fuzz_fuzz_board_SOURCES = tests/fuzz/fuzz_board.c tests/fuzz/replay.c
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/replay.c
 tests_fuzz_fuzz_cursor_SOURCES = tests/fuzz/fuzz_cursor.c tests/fuzz/replay.c
 tests_fuzz_fuzz_handover_SOURCES = tests/fuzz/fuzz_handover.c tests/fuzz/replay.c
 tests_fuzz_fuzz_loadtools_SOURCES = tests/fuzz/fuzz_loadtools.c tests/fuzz/replay.c

@@ -238,15 +238,17 @@ void mst_say_php_queue(struct mst_finding *f, const struct mst_budget *b)
     MST_TEXT(f, "PHP's accept queue was full%s%.64s: %" PRIu64 " connections fit, and those beyond "
              "it failed or had to try again after a second.", pool != NULL ? ", of the pool " : "",
              pool != NULL ? pool : "", b->php->listen_queue_limit);
-    MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "); the kernel cuts it "
-               "to net.core.somaxconn.", b->php->listen_queue_limit);
+    MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "), and restart FPM: a "
+               "reload keeps the socket. The kernel cuts it to net.core.somaxconn.",
+               b->php->listen_queue_limit);
 }
 
 void mst_say_accept_queue(struct mst_finding *f, const struct mst_budget *b)
 {
     MST_TEXT(f, "The accept queue was full: %s.", b->s->checks[MST_CHECK_ACCEPT_QUEUE].text);
-    MST_ACTION(f, "Set ListenBacklog and net.core.somaxconn higher (now %s), or have more workers "
-               "take connections.", mst_format_count(b->front->listen_queue_limit).text);
+    MST_ACTION(f, "Set ListenBacklog and net.core.somaxconn higher (now %s), and stop and start "
+               "Apache; or have more workers take connections.",
+               mst_format_count(b->front->listen_queue_limit).text);
 }
 
 void mst_say_h2_workers(struct mst_finding *f, const struct mst_budget *b)

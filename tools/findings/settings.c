@@ -119,6 +119,8 @@ static const char *purpose_of(enum mst_code code)
         return "Have each idle worker make room for more connections.";
     case MST_CODE_H2_WORKERS:
         return "Have more of them in each child.";
+    case MST_CODE_ACCEPT_QUEUE:
+        return "Have room for more, or more workers take connections.";
     case MST_CODE_PHP_ACCEPT_QUEUE:
     case MST_CODE_DESCRIPTORS:
         return "Have room for more.";
