@@ -35,6 +35,8 @@ static void set_up(void)
     ck_assert_int_eq(mkdir(root, 0755), 0);
 }
 
+static uid_t server_user;   /* 0: this process's */
+
 /* Waits until the command line is the new program's. */
 static pid_t start(char *const *argv)
 {
@@ -43,6 +45,8 @@ static pid_t start(char *const *argv)
     FILE *file;
 
     if (pid == 0) {
+        if (server_user != 0 && setuid(server_user) != 0)
+            _exit(126);
         execv("/proc/self/exe", argv);
         _exit(127);
     }
@@ -165,6 +169,47 @@ START_TEST(test_hostile_files)
 }
 END_TEST
 
+/* Another user would choose what root reads: by its own server, or by a file of its own. */
+START_TEST(test_of_another_user)
+{
+    char text[PATH_MAX + 256], path[PATH_MAX + 256];
+    struct mst_config config;
+    bool known;
+
+    if (geteuid() != 0)
+        return;
+    snprintf(text, sizeof text, "include=%s/own\n[www]\npm.max_children = 1\n", root);
+    write_file("fpm.conf", text);
+    write_file("own", "[www]\npm.max_children = 2\n");
+    ck_assert(read_fpm(&config, "fpm.conf"));
+    mst_config_free(&config);
+    server_user = 65534;
+    known = read_fpm(&config, "fpm.conf");
+    server_user = 0;
+    ck_assert(!known);
+    mst_config_free(&config);
+    snprintf(path, sizeof path, "%s/own", root);
+    ck_assert_int_eq(chown(path, 65534, 65534), 0);
+    ck_assert(!read_fpm(&config, "fpm.conf"));
+    mst_config_free(&config);
+}
+END_TEST
+
+/* A line that is too long has no number, and a second half that is no setting. */
+START_TEST(test_long_lines)
+{
+    static char text[20000];
+    struct mst_config config = { 0 };
+    FILE *file;
+    int n = snprintf(text, sizeof text, "[www]\nuser = %09000d\npm.max_children = 5\n", 0);
+
+    file = fmemopen(text, (size_t)n, "r");
+    ck_assert(!mst_config_parse_fpm(&config, file));
+    fclose(file);
+    mst_config_free(&config);
+}
+END_TEST
+
 /* ---- httpd ----------------------------------------------------------------------------------- */
 
 static bool read_httpd(struct mst_config *config, const char *mpm, const char *more)
@@ -250,6 +295,8 @@ int main(int argc, char **argv)
     tcase_add_test(tests, test_fpm);
     tcase_add_test(tests, test_fpm_in_two_files);
     tcase_add_test(tests, test_hostile_files);
+    tcase_add_test(tests, test_of_another_user);
+    tcase_add_test(tests, test_long_lines);
     tcase_add_test(tests, test_httpd);
     tcase_add_test(tests, test_httpd_unknown);
     suite_add_tcase(suite, tests);
