@@ -110,7 +110,8 @@ static uint64_t number_of(struct reading *r, const struct mst_setting *s)
     char *end;
     uint64_t n = strtoull(s->now, &end, 10);
 
-    r->unknown |= end == s->now || end[strspn(end, ".0123456789")] != '\0' || s->now[0] == '-' || n > UINT32_MAX;
+    r->unknown |= end == s->now || end[strspn(end, ".0123456789")] != '\0' ||
+                  s->now[0] == '-' || n > UINT32_MAX;
     return r->unknown ? 0 : n;
 }
 
@@ -174,7 +175,8 @@ static bool begin(struct reading *r, struct mst_changes *c, const struct mst_cha
         r->unknown = r->told[0] == '\0';
         MST_SAY(c->check, "apachectl configtest");
     }
-    r->unknown |= !mst_query_done(&q) || (mst_summary_is_php(of->server) && !find_pool(r, of->pool));
+    r->unknown |= !mst_query_done(&q) ||
+                  (mst_summary_is_php(of->server) && !find_pool(r, of->pool));
     return !r->unknown;
 }
 

@@ -1,5 +1,5 @@
-/* settings.c - what of the findings' actions a program can do: the settings that change.c finds, and
- * how they are said. Where it finds none, the action's words remain.
+/* settings.c - what of the findings' actions a program can do: the settings that change.c finds,
+ * and how they are said. Where it finds none, the action's words remain.
  */
 #include <inttypes.h>
 #include <stdarg.h>
