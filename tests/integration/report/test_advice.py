@@ -190,7 +190,7 @@ def test_a_pool_that_is_too_small(server, fpm_masters, archive, manager):
     advice = advised(run, "php-workers")
     told = json.loads(tool.run("explain", "--format", "json", "--last", "20s", *targets,
                                master.board).stdout)
-    assert advised(told, "php-workers", "php-spawning")["check"] == advice["check"]
+    assert advised(told["past"], "php-workers", "php-spawning")["check"] == advice["check"]
     changed = apply(advice)
     assert changed == {"pm.max_children": "25", **({"pm.start_servers": "25",
                        "pm.max_spare_servers": "25"} if manager == "dynamic" else {})}
