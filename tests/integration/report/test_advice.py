@@ -22,7 +22,6 @@ from backend import HTTPBackend
 from fpm import FPM
 from processes import wait_until
 
-pytestmark = pytest.mark.alone
 AB = build.find("ab")
 
 # As in Debian's www.conf.
@@ -173,6 +172,7 @@ def test_a_pool_takes_what_is_advised(server, fpm_masters, archive, manager):
         restart_fpm(master)
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 @pytest.mark.parametrize("manager", POOLS)
 def test_a_pool_that_is_too_small(server, fpm_masters, archive, manager):
@@ -207,6 +207,7 @@ def test_a_pool_that_is_too_small(server, fpm_masters, archive, manager):
     assert before < predicted / 2 < rate   # half of it: other programs can have the CPUs
 
 
+@pytest.mark.alone
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 def test_process_max_and_max_requests(server, fpm_masters, archive):
     """process.max would keep the pool from what it may have. A value that stands twice is changed
@@ -300,6 +301,7 @@ def test_an_apache_takes_what_is_advised(server, archive, tmp_path, mpm):
             restart_apache(apache)
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("limit", ["", "ServerLimit"])
 def test_an_apache_that_is_too_small(server, archive, tmp_path, mpm, limit):
     """Apache lowers what does not fit its other limits: then the advice would not be followed."""
