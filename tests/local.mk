@@ -9,6 +9,7 @@ libmpmstat_test_la_SOURCES = \
 	tests/unit/made_run.c \
 	tests/unit/made_run.h
 UNIT_TESTS = \
+	tests/unit/check_accepted \
 	tests/unit/check_archive \
 	tests/unit/check_archive_hostile \
 	tests/unit/check_archive_readers \
@@ -17,7 +18,9 @@ UNIT_TESTS = \
 	tests/unit/check_board \
 	tests/unit/check_busy \
 	tests/unit/check_cgroup \
+	tests/unit/check_change \
 	tests/unit/check_compare \
+	tests/unit/check_config \
 	tests/unit/check_directory \
 	tests/unit/check_explain \
 	tests/unit/check_export \
@@ -143,6 +146,7 @@ tests_unit_check_journal_unfinished_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=mst_reade
 FUZZ_TARGETS = \
 	tests/fuzz/fuzz_archive \
 	tests/fuzz/fuzz_board \
+	tests/fuzz/fuzz_config \
 	tests/fuzz/fuzz_cursor \
 	tests/fuzz/fuzz_handover \
 	tests/fuzz/fuzz_loadtools \
@@ -160,6 +164,7 @@ FUZZ_TARGETS += $(LAB_FUZZ_TARGETS)
 endif
 tests_fuzz_fuzz_archive_SOURCES = tests/fuzz/fuzz_archive.c tests/fuzz/replay.c
 tests_fuzz_fuzz_board_SOURCES = tests/fuzz/fuzz_board.c tests/fuzz/replay.c
+tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/replay.c
 tests_fuzz_fuzz_cursor_SOURCES = tests/fuzz/fuzz_cursor.c tests/fuzz/replay.c
 tests_fuzz_fuzz_handover_SOURCES = tests/fuzz/fuzz_handover.c tests/fuzz/replay.c
 tests_fuzz_fuzz_loadtools_SOURCES = tests/fuzz/fuzz_loadtools.c tests/fuzz/replay.c

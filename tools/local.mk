@@ -76,11 +76,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/query.h \
 	tools/archive/reader.c \
 	tools/archive/rows.c \
+	tools/archive/rows_config.c \
 	tools/archive/rows_server.c \
 	tools/archive/rows_study.c \
 	tools/archive/schema.c \
-	tools/archive/server_settings.c \
-	tools/archive/server_settings.h \
 	tools/archive/slice.c \
 	tools/archive/slice.h \
 	tools/archive/statements.c \
@@ -174,10 +173,14 @@ libmpmstat_tool_la_SOURCES = \
 	tools/export/request.h \
 	tools/export/spans.c \
 	tools/export/spans.h \
+	tools/findings/accepted.c \
+	tools/findings/accepted.h \
 	tools/findings/advice.c \
 	tools/findings/advice.h \
 	tools/findings/budget.c \
 	tools/findings/budget.h \
+	tools/findings/change.c \
+	tools/findings/change.h \
 	tools/findings/client.c \
 	tools/findings/cpu.c \
 	tools/findings/cpu.h \
@@ -261,6 +264,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/thinning.h \
 	tools/report/cells.c \
 	tools/report/cells.h \
+	tools/report/changes_json.c \
+	tools/report/changes_json.h \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
 	tools/report/comparison_differences.c \
@@ -373,8 +378,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/stats/random.h \
 	tools/system/cgroup.c \
 	tools/system/cgroup.h \
-	tools/system/config_files.c \
-	tools/system/config_files.h \
+	tools/system/config.c \
+	tools/system/config.h \
+	tools/system/config_fpm.c \
+	tools/system/config_httpd.c \
 	tools/system/machine.c \
 	tools/system/machine.h \
 	tools/system/owner.c \

@@ -32,6 +32,7 @@ static const char rows[] =
     "INSERT INTO servers (id, run_id, target, producer, mpm, local, lost, restarts, "
     "clock_offset_ns) VALUES (1, 1, 'a.board', 'apache', 'event', 1, 0, 0, 0), "
     "(2, 1, 'p.board', 'php', NULL, 1, 0, 0, 0);"
+    "INSERT INTO settings VALUES (1, NULL, 'ServerLimit', '16', '/etc/a.conf', 1);"
     "INSERT INTO server_requests VALUES (1, 1, 1000000000, 1, 2, 3, 4, 5, 6, 'site', 200, 0, 0, 7, "
     "8, 9, 10, 0, 1, 0, NULL, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 'fcgi', 'fcgi://a', "
     "'0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', 1, 1, '/a');"
@@ -200,7 +201,7 @@ static void refuse_to_write(const char *because)
 /* ---- what bears a table's name ------------------------------------------------------- */
 
 static const char *const tables[] = {
-    "runs", "client_results", "client_requests", "generators", "servers",
+    "runs", "client_results", "client_requests", "generators", "servers", "settings",
     "server_requests", "php_requests",
     "php_waits", "ends", "marks", "lifecycle", "samples", "pool_samples", "process_samples",
     "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",

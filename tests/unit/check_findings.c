@@ -640,9 +640,9 @@ static uint64_t setting(const struct mst_finding *f, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < f->setting_count; i++)
-        if (strcmp(f->settings[i].name, name) == 0)
-            return strtoull(f->settings[i].to, NULL, 10);
+    for (i = 0; i < f->changes.count; i++)
+        if (strcmp(f->changes.settings[i].name, name) == 0)
+            return strtoull(f->changes.settings[i].to, NULL, 10);
     return MST_UNKNOWN;
 }
 
@@ -650,7 +650,7 @@ static uint64_t setting(const struct mst_finding *f, const char *name)
  * whatever these are, what is advised is what will be in force. */
 START_TEST(test_settings_of_apache)
 {
-    static const unsigned each[] = { 1, 3, 4, 25, 64 }, limits[] = { 1, 2, 5, 16, 256 };
+    static const unsigned each[] = { 1, 2, 3, 4, 6 }, limits[] = { 1, 2, 5, 16, 256 };
     unsigned threads = each[_i / 5], limit = limits[_i % 5];
     struct run r = quiet_run();
     const struct mst_finding *f;
@@ -658,38 +658,43 @@ START_TEST(test_settings_of_apache)
     uint64_t workers, processes;
     char sql[512];
 
-    r.limit = r.busy = 4;
+    r.limit = r.busy = threads;
     r.queue_ns = 24 * MST_NS_PER_MS;
     snprintf(sql, sizeof sql, "UPDATE servers SET mpm = 'event'; INSERT INTO environment VALUES "
-             "(1, 'apache_settings', 'MaxRequestWorkers 4; ThreadsPerChild %u; ServerLimit %u'), "
-             "(1, 'apache_file MaxRequestWorkers', '4 /etc/apache2/mods-enabled/mpm_event.conf')",
-             threads, limit);
+             "(1, 'apache_settings', 'MaxRequestWorkers %u; ThreadsPerChild %u; ServerLimit %u'); "
+             "INSERT INTO settings VALUES (1, NULL, 'MaxRequestWorkers', '%u', "
+             "'/etc/apache2/mods-enabled/mpm_event.conf', 9); "
+             "UPDATE servers SET config_file = '/etc/apache2/apache2.conf', config_check = "
+             "'apachectl configtest' WHERE id = 1", threads, threads, limit, threads);
     make(&m, &r, sql);
     f = finding(&m, MST_CODE_APACHE_WORKERS);
     workers = setting(f, "MaxRequestWorkers");
     ck_assert_msg(workers != MST_UNKNOWN, "%s", f->action);
-    ck_assert_uint_gt(workers, 4);
+    ck_assert_uint_gt(workers, threads);
     ck_assert_uint_eq(workers, number(f, "workers_advised"));
     ck_assert_uint_eq(workers % threads, 0);
     processes = workers / threads;
     if (processes > limit) {
         ck_assert_uint_eq(setting(f, "ServerLimit"), processes);
-        ck_assert_msg(strstr(f->action, "then restart.") != NULL, "%s", f->action);
+        ck_assert_msg(strstr(f->action, "then restart: a reload is") != NULL, "%s", f->action);
     } else {
         ck_assert_uint_eq(setting(f, "ServerLimit"), MST_UNKNOWN);
         ck_assert_msg(strstr(f->action, "then reload.") != NULL, "%s", f->action);
     }
-    ck_assert_str_eq(f->settings[0].file, "/etc/apache2/mods-enabled/mpm_event.conf");
-    ck_assert_str_eq(f->settings[0].now, "4");
-    ck_assert_str_eq(f->check, "apachectl configtest");
+    ck_assert_str_eq(f->changes.settings[0].file, "/etc/apache2/mods-enabled/mpm_event.conf");
+    ck_assert_uint_eq(f->changes.settings[0].line, 9);
+    ck_assert_str_eq(f->changes.check, "apachectl configtest");
     unmake(&m);
 }
 END_TEST
 
 #define POOL_FILE(children) \
-    "INSERT INTO environment VALUES (1, 'php_pool shop pm', 'dynamic /etc/pool.d/shop.conf'), " \
-    "(1, 'php_pool shop pm.max_children', '" children " /etc/pool.d/shop.conf'), " \
-    "(1, 'php_program', 'php-fpm8.2');"
+    "INSERT INTO settings VALUES (2, 'shop', 'pm', 'dynamic', '/etc/pool.d/shop.conf', 2), " \
+    "(2, 'shop', 'pm.max_children', '" children "', '/etc/pool.d/shop.conf', 3), " \
+    "(2, 'shop', 'pm.min_spare_servers', '1', '/etc/pool.d/shop.conf', 4), " \
+    "(2, 'shop', 'pm.max_spare_servers', '2', '/etc/pool.d/shop.conf', 5); " \
+    "UPDATE servers SET config_file = '/etc/fpm.conf', config_check = 'php-fpm8.2 -t' " \
+    "WHERE id = 2;"
 
 /* Of a pool nothing is said where its file is not what FPM has read. */
 START_TEST(test_settings_of_a_pool)
@@ -702,15 +707,16 @@ START_TEST(test_settings_of_a_pool)
     f = finding(&m, MST_CODE_PHP_WORKERS);
     ck_assert_str_eq(f->subject, "shop");
     ck_assert_uint_eq(setting(f, "pm.max_children"), number(f, "workers_advised"));
-    ck_assert_str_eq(f->settings[0].file, "/etc/pool.d/shop.conf");
-    ck_assert_str_eq(f->settings[1].name, "pm");   /* processes were started meanwhile */
-    ck_assert_str_eq(f->settings[1].to, "static");
-    ck_assert_str_eq(f->check, "php-fpm8.2 -t");
+    ck_assert_str_eq(f->changes.settings[0].file, "/etc/pool.d/shop.conf");
+    ck_assert_str_eq(f->changes.settings[0].section, "shop");
+    ck_assert_uint_eq(setting(f, "pm.start_servers"), number(f, "workers_advised"));
+    ck_assert_uint_eq(setting(f, "pm.max_spare_servers"), number(f, "workers_advised"));
+    ck_assert_str_eq(f->changes.check, "php-fpm8.2 -t");
     unmake(&m);
     make(&m, &r, SHOP_FULL_FROM_3500 POOL_FILE("3"));
     f = finding(&m, MST_CODE_PHP_WORKERS);
-    ck_assert_uint_eq(f->setting_count, 0);
-    ck_assert_str_eq(f->check, "");
+    ck_assert_uint_eq(f->changes.count, 0);
+    ck_assert_str_eq(f->changes.check, "");
     unmake(&m);
 }
 END_TEST

@@ -6,6 +6,7 @@
 #ifndef MPMSTAT_FINDING_H
 #define MPMSTAT_FINDING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,14 +38,26 @@ extern const char *const mst_share_of_names[MST_SHARE_OF_COUNT];
 struct mst_finding_number { const char *name; uint64_t value; };
 #define MST_FINDING_NUMBERS 10u
 
-/* A value of the server's configuration that the action changes. All of a finding's go together:
- * the server accepts them with what else its configuration has. The names are promises (JSON). */
+/* A value of the server's configuration that an action changes. The names are promises (JSON). */
 struct mst_setting {
-    const char *name;           /* the directive, or FPM's key */
-    char        file[160];      /* in which it stands, or belongs; "": not known */
-    char        now[24], to[24];   /* now "": not known, as it stands nowhere */
+    char     name[40];          /* the directive as the file has it, or FPM's key */
+    char     section[64];       /* FPM's pool, or "global"; "": Apache has none */
+    char     file[256];         /* in which it stands, or is to be added */
+    uint64_t line;              /* where it stands; MST_UNKNOWN: in no file */
+    char     now[64], to[64];   /* now: what the server takes where it stands nowhere */
 };
-#define MST_FINDING_SETTINGS 4u
+#define MST_CHANGE_SETTINGS 5u
+
+/* All of them go together: the server accepts them with what else its configuration has. */
+struct mst_changes {
+    size_t   count;             /* 0: the action is none of these, or the files are not known */
+    struct mst_setting settings[MST_CHANGE_SETTINGS];
+    bool     restart;           /* a reload is not enough: it takes a stop and a start */
+    char     check[512];        /* the command that tests the files; "": not known */
+};
+#define MST_ACTION_MAX 1280u    /* with the names of all these files */
+
+struct mst_summary_server;
 
 struct mst_finding {
     enum mst_code      code;
@@ -52,16 +65,15 @@ struct mst_finding {
     char     subject[160];      /* a label, pool, backend, other end or program; "": the server */
     char     server[160];       /* of several that the load tool talks to: the one that it is of,
                                  * of several those the one with most of it; "": the run's */
+    const struct mst_summary_server *of;   /* whose settings the action is about; NULL: Apache's */
     size_t   servers;           /* that it is of; 0: the run's, or the only one's */
     uint64_t share_milli;       /* thousandths of share_of; MST_UNKNOWN: none */
     enum mst_share_of share_of;
     uint64_t requests;          /* that it concerns; MST_UNKNOWN: not counted */
     char     text[512];         /* a sentence */
-    char     action[512];       /* what to do; "": nothing */
+    char     action[MST_ACTION_MAX];   /* what to do; "": nothing */
     char     predicted[256];    /* what that changes; "": not known */
-    size_t   setting_count;     /* 0: the action is none of these, or the configuration not known */
-    struct mst_setting settings[MST_FINDING_SETTINGS];
-    char     check[64];         /* the command that checks them; "" */
+    struct mst_changes changes; /* what of the action a program can do */
     size_t   number_count;
     struct mst_finding_number numbers[MST_FINDING_NUMBERS];
     uint64_t weight;            /* the order of findings: what it explains, with what follows from

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/finding.h"
+
 /* The names are promises (JSON). */
 enum mst_bound {
     MST_BOUND_NONE,        /* no request waited for workers, or it is not known */
@@ -39,7 +41,8 @@ struct mst_need {
                                  * help. MST_UNKNOWN: higher, and it is not known how high */
     uint64_t memory_bytes;      /* of `wanted`, at most; MST_UNKNOWN */
     enum mst_bound bound;
-    char     action[512], predicted[256];    /* as a finding's; "" */
+    char     action[MST_ACTION_MAX], predicted[256];    /* as a finding's; "" */
+    struct mst_changes changes;
 };
 
 #endif

@@ -27,7 +27,7 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 
-#define MST_STATEMENT_COUNT   38
+#define MST_STATEMENT_COUNT   40
 #define MST_STATEMENT_VALUES  64     /* columns of the widest table, and some */
 
 struct mst_statement {
@@ -158,7 +158,7 @@ void mst_copier_end(struct mst_copier *c);
 
 enum {
     START_RUN = TABLE_COUNT, END_RUN, SET_TOOL, CLEAR_FINDINGS, END_SERVER, DELIVERED, NAME_SERVER,
-    CLOCK_SERVER, END_STUDY, INTERRUPT_STUDY,
+    CLOCK_SERVER, CONFIG_SERVER, END_STUDY, INTERRUPT_STUDY,
     BEGIN_STEP, END_STEP, REPLAN_STEPS, STATEMENT_COUNT
 };
 _Static_assert(STATEMENT_COUNT == MST_STATEMENT_COUNT, "room for each");

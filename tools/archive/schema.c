@@ -97,7 +97,9 @@ static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
     "ALTER TABLE samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
     "ALTER TABLE pool_samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
     "ALTER TABLE memory_samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;",
-    "ALTER TABLE server_requests ADD COLUMN path TEXT;",
+    "ALTER TABLE server_requests ADD COLUMN path TEXT;"
+    "ALTER TABLE servers ADD COLUMN config_file TEXT;"
+    "ALTER TABLE servers ADD COLUMN config_check TEXT;",
 };
 
 /* The first column of the first row. 0, or SQLite's error. */

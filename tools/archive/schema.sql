@@ -143,9 +143,24 @@ CREATE TABLE IF NOT EXISTS servers (
     name              TEXT,              -- its name in the file of targets
     clock_ahead_ns    INTEGER,           -- its clock minus the recording machine's, can be negative;
                                          -- NULL: it is on this machine, or not known
-    clock_uncertainty_ns INTEGER         -- it is at most this far from that
+    clock_uncertainty_ns INTEGER,        -- it is at most this far from that
+    config_file       TEXT,              -- the file of configuration with which it began; NULL: its
+                                         -- files could not be read
+    config_check      TEXT               -- a command that tests them; NULL: not known
 );
 CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
+
+-- What a server's files of configuration say of its workers and queues, when its recording began:
+-- of each setting the place that is in force. What is not here stands in no file.
+CREATE TABLE IF NOT EXISTS settings (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    section           TEXT,              -- FPM's pool, or 'global'; NULL: Apache has none
+    name              TEXT NOT NULL,     -- 'pm.max_children', 'MaxRequestWorkers'
+    value             TEXT,              -- NULL: which of several is in force is not known
+    file              TEXT NOT NULL,
+    line              INTEGER NOT NULL   -- in the file, from 1
+);
+CREATE INDEX IF NOT EXISTS settings_server ON settings (server_id);
 
 -- A request as the server saw it, if it completed between the run's start and its end.
 -- queue + read + handle + send is exactly the total.

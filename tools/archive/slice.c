@@ -190,6 +190,8 @@ static bool copy_server(struct slicing *z, const struct part *p, int64_t id)
         return false;
     if (into != 0 && !add_to_server(z, into, added))
         return false;
+    if (into == 0 && !copy_rows(z, p, "settings", "server_id", id, added, "1"))
+        return false;
     into = into != 0 ? into : added;
     for (i = 0; i < sizeof of_server / sizeof *of_server; i++)
         if (!copy_by_time(z, p, &of_server[i], "server_id", id, into))

@@ -45,6 +45,9 @@ static const struct { int table; const char *sql; } changes[] = {
     [CLOCK_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
         "UPDATE servers SET clock_ahead_ns = :clock_ahead_ns, clock_uncertainty_ns = "
         ":clock_uncertainty_ns WHERE id = :id" },
+    [CONFIG_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
+        "UPDATE servers SET config_file = :config_file, config_check = :config_check "
+        "WHERE id = :id" },
     /* Ids and keys begin again at a new start of the server, whose number is in the key. */
     [DELIVERED - TABLE_COUNT] = { TABLE_SERVER_REQUESTS,
         "UPDATE server_requests SET undelivered_ns = :undelivered_ns, undelivered_bytes = "

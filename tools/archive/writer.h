@@ -93,6 +93,12 @@ struct mst_archive_server_end {
 int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
                            const struct mst_archive_server_end *end);
 
+/* Adds what a server tells of its settings to the environment ("apache_settings" where the prefix
+ * is "apache"); and what its files of configuration say, where its processes are seen here and the
+ * files can be read. */
+int mst_archive_add_config(struct mst_archive *a, int64_t run_id, int64_t server_id,
+                           const char *prefix, const struct mst_source_identity *server, bool here);
+
 int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
                             const struct mst_request *request,
                             const struct mst_record_names *names, uint64_t wall_start_ns,

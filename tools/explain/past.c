@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "archive/query.h"
-#include "archive/server_settings.h"
 #include "archive/states.h"
 #include "archive/writer.h"
 #include "base/array.h"
@@ -418,7 +417,7 @@ static int add_settings(struct mst_explanation *e)
         char prefix[MST_PREFIX_MAX];
 
         mst_server_prefix(prefix, server->producer, ++nth[mst_server_is_php(&e->servers[i])]);
-        status = mst_archive_add_server_settings(e->archive, e->run_id, prefix, server,
+        status = mst_archive_add_config(e->archive, e->run_id, e->servers[i].id, prefix, server,
             e->servers[i].is_running && mst_source_local(e->servers[i].source));
     }
     return status;

@@ -175,9 +175,9 @@ static void find_all(struct mst_inquiry *q)
         mst_find_generator(q);
         first = q->s->finding_count;
         mst_find_accept_queue(q);
-        mst_find_settings(q, first);
         mst_find_cpu(q);
         mst_find_exhausted(q);
+        mst_find_settings(q, first);
     }
     mst_for_each_front(q, MST_FLEET_TIME, find_of_server);
     if (front_tells)

@@ -156,6 +156,7 @@ static void find_churn(struct mst_inquiry *q, const struct mst_summary_server *s
         server->requests / exits > MST_CHURN_REQUESTS_MAX)
         return;
     f = mst_found(q, MST_CODE_CHILD_CHURN, MST_LIKELY, 0);
+    f->of = server;
     f->share_milli = MST_UNKNOWN;
     f->weight = MST_HEADLINE_MILLI;
     mst_found_number(f, "exits", exits);

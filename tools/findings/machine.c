@@ -282,6 +282,7 @@ static void find_descriptors(struct mst_inquiry *q)
         if (milli == MST_UNKNOWN || milli < MST_EXHAUSTED_MILLI)
             continue;
         f = mst_found(q, MST_CODE_DESCRIPTORS, MST_LIKELY, 0);
+        f->of = server;
         weigh_exhausted(q, f);
         mst_found_number(f, "files", server->resources.files);
         mst_found_number(f, "files_limit", server->resources.files_limit);

@@ -16,6 +16,7 @@
 #include "base/ratio.h"
 #include "base/saturate.h"
 #include "findings/advice.h"
+#include "findings/change.h"
 #include "findings/demand.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
@@ -61,8 +62,10 @@ static const enum mst_bound bounds[] = {
 };
 
 /* Where workers ran out. */
-static void take_plan(struct mst_need *need, const struct mst_plan *plan)
+static void take_plan(struct mst_inquiry *q, struct mst_need *need, const struct mst_plan *plan)
 {
+    const struct mst_changed of = { q->db, q->s, need->server, need->pool != NULL ?
+                                    need->pool->label : NULL, need->limit };
     struct mst_finding said;
 
     memset(&said, 0, sizeof said);
@@ -71,6 +74,9 @@ static void take_plan(struct mst_need *need, const struct mst_plan *plan)
         return;
     }
     mst_say_plan(&said, plan, need->directive);
+    if (plan->workers != MST_UNKNOWN && plan->workers > plan->now)
+        mst_change_limit(&need->changes, &of, plan->workers);
+    mst_say_changes(said.action, sizeof said.action, &need->changes, 1);
     memcpy(need->action, said.action, sizeof need->action);
     memcpy(need->predicted, said.predicted, sizeof need->predicted);
     need->wanted = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
@@ -130,7 +136,7 @@ static void find_of(struct mst_inquiry *q, const struct mst_summary_server *serv
     } else if (mst_plan_workers(&plan, &q->b, server, q->db)) {
         if (plan.threaded)
             mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
-        take_plan(need, &plan);
+        take_plan(q, need, &plan);
         if (need->bound == MST_BOUND_LIMIT && server != q->b.php && q->b.php != NULL &&
             mst_demand_ran_out(q->b.php))
             need->bound = MST_BOUND_PHP;
@@ -163,7 +169,7 @@ static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server 
     need->ran_out = pool_ran_out(php, pool);
     if (need->ran_out) {
         mst_plan_pool(&plan, &q->b, pool);
-        take_plan(need, &plan);
+        take_plan(q, need, &plan);
     } else {
         d.high = (double)mst_known(pool->run_sum_ns) / (double)MST_NS_PER_S / seconds;
         take_enough(need, (uint64_t)fmax(fmin(mst_poisson_most(d.high), MST_WORKERS_MOST),

@@ -30,6 +30,9 @@ void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
 
 /* The configuration of what the findings from number `first` on advise. settings.c; after these. */
 void mst_find_settings(struct mst_inquiry *q, size_t first);
+/* Says them behind the text, without the first `named`, which it names itself; and which files to
+ * edit, what checks them, and what makes the server read them. Nothing where there are none. */
+void mst_say_changes(char *text, size_t size, const struct mst_changes *c, size_t named);
 /* A number that an Apache runs with, as it told or as its files have it; MST_UNKNOWN. */
 uint64_t mst_setting_number(struct mst_inquiry *q, const struct mst_summary_server *apache,
                             const char *directive);

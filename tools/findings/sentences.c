@@ -199,7 +199,7 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
         MST_ACTION(f, "Start more processes before the load comes: StartServers, and "
                    "MinSpareServers or MinSpareThreads.");
     else if (f->code == MST_CODE_EVENT_CONNECTIONS)
-        MST_ACTION(f, "Set AsyncRequestWorkerFactor or ThreadsPerChild higher.");
+        MST_ACTION(f, "Set AsyncRequestWorkerFactor higher.");
     else
         MST_ACTION(f, "Record again with StartServers at the limit: if requests still wait, it "
                    "was not the start of processes.");
@@ -214,8 +214,8 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
              mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text, when, forked ?
              ": PHP's processes were started too slowly for this load" : ": cannot tell why");
     if (forked)
-        MST_ACTION(f, "Start more before the load comes: pm = static, or larger pm.start_servers "
-                   "and pm.min_spare_servers.");
+        MST_ACTION(f, "Start more before the load comes: larger pm.start_servers, with at least as "
+                   "much in pm.max_spare_servers, or pm = static.");
 }
 
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
@@ -238,15 +238,17 @@ void mst_say_php_queue(struct mst_finding *f, const struct mst_budget *b)
     MST_TEXT(f, "PHP's accept queue was full%s%.64s: %" PRIu64 " connections fit, and those beyond "
              "it failed or had to try again after a second.", pool != NULL ? ", of the pool " : "",
              pool != NULL ? pool : "", b->php->listen_queue_limit);
-    MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "); the kernel cuts it "
-               "to net.core.somaxconn.", b->php->listen_queue_limit);
+    MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "), and restart FPM: a "
+               "reload keeps the socket. The kernel cuts it to net.core.somaxconn.",
+               b->php->listen_queue_limit);
 }
 
 void mst_say_accept_queue(struct mst_finding *f, const struct mst_budget *b)
 {
     MST_TEXT(f, "The accept queue was full: %s.", b->s->checks[MST_CHECK_ACCEPT_QUEUE].text);
-    MST_ACTION(f, "Set ListenBacklog and net.core.somaxconn higher (now %s), or have more workers "
-               "take connections.", mst_format_count(b->front->listen_queue_limit).text);
+    MST_ACTION(f, "Set ListenBacklog and net.core.somaxconn higher (now %s), and stop and start "
+               "Apache; or have more workers take connections.",
+               mst_format_count(b->front->listen_queue_limit).text);
 }
 
 void mst_say_h2_workers(struct mst_finding *f, const struct mst_budget *b)

@@ -134,9 +134,10 @@ void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *serve
              "average, and others were started for them.",
              mst_summary_is_php(server) ? "PHP" : "Apache", server->exits,
              mst_format_milli(mst_milli(server->requests, server->exits)).text);
-    MST_ACTION(f, "Set %s to 0 or much higher.", mst_summary_is_php(server) ?
-               "pm.max_requests (and pm.process_idle_timeout of ondemand)" :
-               "MaxConnectionsPerChild");
+    MST_ACTION(f, "Set %s", mst_summary_is_php(server) ?
+               "pm.max_requests to 0 or much higher; with pm = ondemand also "
+               "pm.process_idle_timeout higher." :
+               "MaxConnectionsPerChild to 0 or much higher.");
 }
 
 /* ---- waited for ---------------------------------------------------------------------------- */
@@ -349,8 +350,7 @@ void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
 
 void mst_say_follows_from_stall(struct mst_finding *f)
 {
-    f->setting_count = 0;
-    f->check[0] = '\0';
+    f->changes = (struct mst_changes){ 0 };
     MST_ACTION(f, "Most of it follows from the time in which PHP stood still: more workers would "
                "have waited there, too.");
 }

@@ -13,6 +13,18 @@
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
+/* With pm = dynamic a lower limit alone stops FPM from starting. */
+static const char *how_fewer(const struct mst_summary *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (s->servers[i].sapi_kind == MST_SAPI_FPM)
+            return " PHP-FPM starts only where pm.start_servers and pm.max_spare_servers are at "
+                   "most pm.max_children: lower them with it.";
+    return "";
+}
+
 void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
                     const struct mst_memory_shortage *found)
 {
@@ -24,8 +36,8 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
     MST_TEXT(f, "Memory ran out: the kernel killed %" PRIu64 " process%s of %s%s.", found->kills,
              found->kills == 1 ? "" : "es", found->of_groups ? "the server's control group" :
              "this machine", found->of_groups ? limit : "");
-    MST_ACTION(f, "Set fewer workers, or give more memory%s.", found->of_groups ? " for the group" :
-               " (of the cgroup, where that has a limit)");
+    MST_ACTION(f, "Set fewer workers, or give more memory%s.%s", found->of_groups ?
+               " for the group" : " (of the cgroup, where that has a limit)", how_fewer(b->s));
 }
 
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
@@ -37,9 +49,10 @@ void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bo
              f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" :
              for_files ? ", and files were read from the disk again, for which there was no room" :
              "");
-    MST_ACTION(f, "%s.", f->code == MST_CODE_MEMORY_NEIGHBOUR ?
-               "See which program it is, and give it a memory limit of its own" :
-               "Set fewer workers, or give more memory");
+    if (f->code == MST_CODE_MEMORY_NEIGHBOUR)
+        MST_ACTION(f, "See which program it is, and give it a memory limit of its own.");
+    else
+        MST_ACTION(f, "Set fewer workers, or give more memory.%s", how_fewer(s));
 }
 
 /* ---- disks, descriptors, ports ------------------------------------------------------------- */

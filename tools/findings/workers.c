@@ -188,6 +188,7 @@ static void find_php_queue(struct mst_inquiry *q)
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_ACCEPT_QUEUE, MST_CERTAIN,
                                       q->b.php_wait_ns);
 
+    f->of = php;
     if (php->listen_pool != NULL && php->listen_address != NULL)
         snprintf(f->subject, sizeof f->subject, "%s (%s)", php->listen_pool, php->listen_address);
     f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns + q->b.backend_ns) + 1;
@@ -206,6 +207,7 @@ static void find_php(struct mst_inquiry *q, bool apache_too)
     const struct mst_summary_server *php = q->b.php;
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, q->b.php_wait_ns);
 
+    f->of = php;
     if (apache_too)
         f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns);
     if (php->workers_limit == MST_UNKNOWN)
@@ -228,6 +230,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, pool->wait_sum_ns);
     struct mst_plan plan;
 
+    f->of = q->b.php;
     if (apache_too)
         f->weight = mst_budget_milli(&q->b, pool->wait_sum_ns + q->b.queue_ns);
     mst_found_subject(f, pool->label);
@@ -268,6 +271,7 @@ static void find_php_below_limit(struct mst_inquiry *q)
         return;
     f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
                   forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.php_wait_ns);
+    f->of = php;
     note_workers(f, php);
     mst_found_number(f, "forks", php->forks);
     mst_say_php_below_limit(f, &q->b, forked);
@@ -285,6 +289,7 @@ static void find_php_by_its_queue(struct mst_inquiry *q)
         php->max_listen_queue == 0)
         return;
     f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, 0);
+    f->of = php;
     f->share_milli = mst_milli(php->max_listen_queue,
                                php->max_listen_queue + php->max_busy);
     f->share_of = MST_SHARE_OF_AT_ONCE;

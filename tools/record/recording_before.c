@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/host.h"
-#include "archive/server_settings.h"
 #include "archive/states.h"
 #include "console/diag.h"
 #include "record/environment.h"
@@ -175,7 +174,7 @@ static int record_server_environment(struct mst_recording *r, size_t which)
     for (i = 0; i < which; i++)
         nth += mst_source_identity(r->samplers[i].source)->producer == identity->producer;
     mst_server_prefix(prefix, identity->producer, nth);
-    if (mst_archive_add_server_settings(r->archive, r->run_id, prefix, identity, seen) != 0)
+    if (mst_archive_add_config(r->archive, r->run_id, s->server_id, prefix, identity, seen) != 0)
         return -1;
     return seen ? mst_environment_record_server(r->archive, r->run_id, prefix, identity->pid) : 0;
 }

@@ -7,6 +7,7 @@
 
 #include "base/saturate.h"
 #include "console/format.h"
+#include "report/changes_json.h"
 #include "report/lines.h"
 #include "report/markup.h"
 #include "report/page.h"
@@ -332,6 +333,7 @@ static void put_json_need(struct mst_json *j, const struct mst_need *need)
     mst_json_count(j, "memory_bytes", need->memory_bytes);
     mst_json_string(j, "bound", mst_bound_names[need->bound]);
     mst_json_string(j, "action", need->action[0] != '\0' ? need->action : NULL);
+    mst_changes_json(j, &need->changes);
     mst_json_string(j, "predicted", need->predicted[0] != '\0' ? need->predicted : NULL);
     mst_json_string(j, "why_not", need->why_not);
     mst_json_end(j, '}');

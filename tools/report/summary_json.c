@@ -1,5 +1,6 @@
 /* summary_json.c - a run's summary as JSON: see report.h. */
 #include "render/json_writer.h"
+#include "report/changes_json.h"
 #include "report/generators.h"
 #include "report/metrics.h"
 #include "report/needs.h"
@@ -399,26 +400,6 @@ static void put_check(struct mst_json *j, const struct mst_check *check)
     mst_json_end(j, '}');
 }
 
-/* What a program can apply: all of them, then the check. */
-static void put_settings(struct mst_json *j, const struct mst_finding *f)
-{
-    size_t i;
-
-    mst_json_begin(j, "settings", '[');
-    for (i = 0; i < f->setting_count; i++) {
-        const struct mst_setting *s = &f->settings[i];
-
-        mst_json_begin(j, NULL, '{');
-        mst_json_string(j, "name", s->name);
-        mst_json_string(j, "file", s->file[0] != '\0' ? s->file : NULL);
-        mst_json_string(j, "now", s->now[0] != '\0' ? s->now : NULL);
-        mst_json_string(j, "to", s->to);
-        mst_json_end(j, '}');
-    }
-    mst_json_end(j, ']');
-    mst_json_string(j, "check", f->check[0] != '\0' ? f->check : NULL);
-}
-
 /* A share is a fraction of 1, as all shares in JSON are; figures keep the unit of their name. */
 static void put_finding(struct mst_json *j, const struct mst_finding *f)
 {
@@ -436,7 +417,7 @@ static void put_finding(struct mst_json *j, const struct mst_finding *f)
     mst_json_count(j, "requests", f->requests);
     mst_json_string(j, "text", f->text);
     mst_json_string(j, "action", f->action[0] != '\0' ? f->action : NULL);
-    put_settings(j, f);
+    mst_changes_json(j, &f->changes);
     mst_json_string(j, "predicted", f->predicted[0] != '\0' ? f->predicted : NULL);
     mst_json_string(j, "otherwise", mst_code_otherwise(f->code));
     mst_json_begin(j, "numbers", '{');

@@ -118,6 +118,8 @@ def test_each_server_has_its_own_advice(run):
         assert need["bound"] in ("limit", "cpu"), need
         if need["bound"] == "limit":
             assert need["advised"] == need["wanted"]
+            to = {setting["name"]: setting["to"] for setting in need["settings"]}
+            assert to[need["directive"]] == str(need["wanted"]) and need["check"], need
             assert f"Set {need['directive']} to {need['wanted']} (now {need['limit']})" in \
                 need["action"]
 
