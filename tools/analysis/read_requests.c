@@ -77,7 +77,8 @@ static void count(struct reading *r, const struct request *of)
 }
 
 /* Of all requests, with the status page's and those in flight before the load: they held workers,
- * too. It is compared with what the samples say, so it counts from the first to the last of them. */
+ * too. It is compared with what the samples say, so it counts from the first to the last of
+ * these. */
 static void add_held(struct reading *r, const struct request *of, bool ghost)
 {
     uint64_t held_ns = of->held_ns, since_ns = of->held_since_ns, until_ns;

@@ -20,8 +20,8 @@ typedef int mst_output_put(struct mst_sink *sink, const void *context);
 int mst_output_file(const char *path, mst_output_put *put, const void *context,
                     char error[MST_ERROR_MAX]);
 
-/* Shows what is in stdout's buffer now: a person, or a pipe's reader, waits for it. False: it cannot
- * be written, which mst_finish_output() says. */
+/* Shows what is in stdout's buffer now: a person, or a pipe's reader, waits for it. False: it
+ * cannot be written, which mst_finish_output() says. */
 bool mst_flush_output(void);
 
 /* Flushes stdout: buffered output fails late, or silently (a full disk, a pipe
