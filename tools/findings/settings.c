@@ -180,14 +180,17 @@ static void change_apache(struct configuration *c, uint64_t workers)
     }
 }
 
-/* As many from the start as were busy, and as many in reserve. */
+/* As many from the start as would have been busy, and as many in reserve: those that waited came
+ * too early for the processes that were there. */
 static void change_spares(struct configuration *c)
 {
     uint64_t threads = number_of(c, "ThreadsPerChild"), limit = c->server->workers_limit;
-    uint64_t busy = c->server->max_busy;
+    uint64_t busy = c->server->max_busy, at_once = c->server->at_once_p99;
 
     if (busy == MST_UNKNOWN || busy == 0 || limit == MST_UNKNOWN || threads == 0)
         return;
+    if (at_once != MST_UNKNOWN && at_once > busy)
+        busy = at_once < limit ? at_once : limit;
     if (number_of(c, "MinSpareThreads") != MST_UNKNOWN && threads != MST_UNKNOWN) {
         change_number(c, "StartServers", busy / threads + (busy % threads != 0));
         change_number(c, "MinSpareThreads", busy);

@@ -268,7 +268,8 @@ def test_php_is_down(php_server, fpm_masters, how):
 
 
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
-def test_php_without_its_master(php_server, fpm_masters):
+def test_php_without_its_master(php_server, fpm_masters, archive):
+    """explain and record say it; removing the board, which serves no longer, would not help."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
     apache.page("hello.php", "<?php echo 'hello';")
     fpm = fpm_masters[-1]
@@ -280,10 +281,31 @@ def test_php_without_its_master(php_server, fpm_masters):
                    "the end")
         text = first(explain(apache.board, fpm.board))["text"]
         answer_some(apache, 4)
+        recorded = tool.run("record", "-o", archive, "-t", apache.board, "-t", fpm.board.parent,
+                            "--timeout", "1")
     finally:
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
     assert text.startswith("PHP-FPM's master process does not run") and "2 of its workers" in text
+    said = " ".join(recorded.stderr.split())
+    assert "PHP-FPM's master process does not run, and 2 of its workers serve" in said, said
+    assert "rm removes" not in said
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_php_was_down(php_server, fpm_masters):
+    """The outage comes before the failures that follow from it, also where nothing else failed."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    apache.allow(r"\[proxy")
+    apache.page("hello.php", "<?php echo 'hello';")
+    fpm = fpm_masters[-1]
+    answer_some(apache, 2)
+    fpm.stop()
+    answer_some(apache, 0, 20)
+    fpm.start()
+    found = explain(apache.board, fpm.board)["past"]["findings"]
+    assert found[0]["code"] == "php-down" and found[0]["requests"] == 20, found
+    assert found[0]["text"].startswith("PHP-FPM was started at ")
 
 
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
