@@ -355,6 +355,21 @@ def test_a_killed_server(server):
     assert found["past"]["findings"][1]["requests"] == 20
     text = shown(apache.board)
     assert "does not run" in text and "Requests that ended apache 20 requests" in text
+    assert "\n\n\n" not in tool.run("explain", apache.board).stdout
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_no_request_has_ended(php_server, fpm_masters):
+    """A heading has something below it while one request is long, and none ends."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    apache.page("hello.php", "<?php echo 'hello';")
+    apache.page("long.php", "<?php sleep(30);")
+    answer_some(apache, 2)
+    connection = apache.connect(timeout=60)
+    connection.send_request("/long.php")
+    wait_until(lambda: "Requests that ended none Not known" in
+               shown("--last", "2", apache.board, fpm_masters[-1].board), 30, "nothing to end")
+    connection.close()
 
 
 @pytest.mark.parametrize("words, said", (
