@@ -234,6 +234,34 @@ def test_apache_stuck_for_php(php_server, fpm_masters):
     assert all("more workers would have waited there, too" in f["action"] for f in workers)
 
 
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_all_in_flight_wait(php_server, fpm_masters):
+    """Workers are idle, and yet no page answers: what ended says less."""
+    apache = php_server("event", workers=50, children=8, settings=php.settings("@ROOT@/run"))
+    lock = fpm_masters[-1].root / "run" / "lock"
+    lock.touch(0o666)
+    lock.chmod(0o666)
+    apache.page("lock.php", wait_for_lock(lock))
+    apache.page("nap.php", "<?php usleep(50000);")
+    for _ in range(20):
+        assert apache.get("/nap.php").status == 200
+    connections = [apache.connect(timeout=60) for _ in range(4)]
+    with open(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            for connection in connections:
+                connection.send_request("/lock.php")
+            wait_until(lambda: "stuck-requests" in {f["code"] for f in explain(
+                apache.board, fpm_masters[-1].board)["past"]["findings"]}, 30, "long requests")
+            found = explain(apache.board, fpm_masters[-1].board)
+        finally:
+            fcntl.flock(held, fcntl.LOCK_UN)
+            for connection in connections:
+                connection.close()
+    assert first(found)["text"].startswith("4 of PHP's 8 workers have had one request for"), \
+        found["past"]["verdict"]
+
+
 def end(fpm, how):
     workers = fpm.workers()
     os.kill(fpm.pid, how)
