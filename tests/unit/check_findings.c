@@ -636,6 +636,30 @@ START_TEST(test_whose_wait)
 }
 END_TEST
 
+/* PHP stood still for as long as requests waited, not since the one that ended a minute before. */
+START_TEST(test_a_stall_after_a_quiet_minute)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, PHP
+         "UPDATE runs SET command_line = NULL, tool = NULL;"
+         "UPDATE server_requests SET start_ns = start_ns + 60000000000, handle_ns = 5010000000 "
+         "WHERE key > 396;"
+         "UPDATE php_requests SET start_ns = start_ns + 60000000000, run_ns = 5000000000, "
+         "waits_ns = 4900000000 WHERE key > 396;"
+         "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
+         "FROM php_requests WHERE key > 396;"
+         "INSERT INTO ends VALUES (2, 'database', 'mysql db:3306', 4, 0, 19600000000)");
+    f = finding(&m, MST_CODE_DATABASE);
+    ck_assert_msg(strncmp(f->text, "PHP stood still from ", 21) == 0, "%s", f->text);
+    ck_assert_uint_eq(number(f, "stood_still_ns"), 5 * MST_NS_PER_S);
+    ck_assert_uint_eq(f->requests, 4);
+    unmake(&m);
+}
+END_TEST
+
 static uint64_t setting(const struct mst_finding *f, const char *name)
 {
     size_t i;
@@ -684,6 +708,31 @@ START_TEST(test_settings_of_apache)
     ck_assert_str_eq(f->changes.settings[0].file, "/etc/apache2/mods-enabled/mpm_event.conf");
     ck_assert_uint_eq(f->changes.settings[0].line, 9);
     ck_assert_str_eq(f->changes.check, "apachectl configtest");
+    unmake(&m);
+}
+END_TEST
+
+/* What waited is counted, too: only as many from the start as were busy would start too slowly
+ * again. */
+START_TEST(test_spare_processes)
+{
+    static const struct { const char *queue, *to; } loads[] = { { "3", "3" }, { "6", "6" },
+                                                                { "30", "10" } };
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+    char sql[640];
+
+    snprintf(sql, sizeof sql, "UPDATE samples SET forks = 0, idle = 0, listen_queue = %s; UPDATE "
+             "samples SET forks = 9 WHERE moment = 'after'; UPDATE server_requests SET queue_ns = "
+             "24000000; INSERT INTO environment VALUES (1, 'apache_settings', 'MaxRequestWorkers "
+             "10; StartServers 1; MinSpareServers 1; MaxSpareServers 10')", loads[_i].queue);
+    make(&m, &r, sql);
+    f = finding(&m, MST_CODE_APACHE_SPAWNING);
+    ck_assert_str_eq(f->settings[0].name, "StartServers");
+    ck_assert_str_eq(f->settings[0].to, loads[_i].to);
+    ck_assert_str_eq(f->settings[1].name, "MinSpareServers");
+    ck_assert_str_eq(f->settings[1].to, loads[_i].to);
     unmake(&m);
 }
 END_TEST
@@ -1013,6 +1062,7 @@ int main(void)
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_loop_test(tests, test_settings_of_apache, 0, 25);
     tcase_add_test(tests, test_settings_of_a_pool);
+    tcase_add_loop_test(tests, test_spare_processes, 0, 3);
     tcase_add_test(tests, test_held_by);
     tcase_add_test(tests, test_one_at_a_time);
     tcase_add_test(tests, test_one_at_a_time_of_a_thinned_archive);
@@ -1020,6 +1070,7 @@ int main(void)
     tcase_add_test(tests, test_advice_of_a_thinned_archive);
     tcase_add_test(tests, test_whose_wait);
     tcase_add_test(tests, test_which_page);
+    tcase_add_test(tests, test_a_stall_after_a_quiet_minute);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_advice_for_a_share);
     tcase_add_loop_test(tests, test_whose_finding, 0, sizeof whose / sizeof *whose);

@@ -168,7 +168,7 @@ bool mst_explain_outage(struct mst_explanation *e)
 static bool add_outage(struct mst_explanation *e)
 {
     const struct mst_explained_server *fpm = only_fpm(e);
-    struct mst_finding f = new_finding(MST_CODE_PHP_DOWN, MST_WEIGHT_FIRST + 1000);
+    struct mst_finding f = new_finding(MST_CODE_PHP_DOWN, MST_WEIGHT_FIRST + 2000);
     const struct mst_outage *o = &e->outage;
 
     if (fpm == NULL || o->failed == 0)

@@ -128,9 +128,10 @@ static void put_workers(struct mst_sink *sink, const struct mst_explanation *e)
     }
 }
 
-/* Rate and times of the requests that ended in the window. */
+/* Rate and times of the requests that ended in the window. The last line is an empty one. */
 static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
 {
+    bool have_some = false;
     size_t i;
 
     for (i = 0; i < s->server_count; i++) {
@@ -142,6 +143,7 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
 
         if (server->requests == 0)
             continue;
+        have_some = true;
         snprintf(lead, sizeof lead, "  %.28s",
                  server->name != NULL ? server->name : mst_producer_name(server->producer));
         used = snprintf(text, sizeof text, "%s requests (%s/s), 5xx %s; mean %s",
@@ -155,11 +157,12 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
                              mst_format_time(mst_summary_percentile(t, p)).text);
         mst_wrapped(sink, lead, 25, MST_TEXT_WIDTH, text);
     }
+    if (!have_some)
+        mst_line(sink, "  none");
+    mst_sink_char(sink, '\n');
     for (i = 0; i < s->server_count; i++)
-        if (!mst_summary_is_php(&s->servers[i]) && s->servers[i].requests > 0) {
-            mst_sink_char(sink, '\n');
+        if (!mst_summary_is_php(&s->servers[i]) && s->servers[i].requests > 0)
             mst_pages_text(sink, &s->servers[i]);
-        }
 }
 
 void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
@@ -181,8 +184,9 @@ void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)
     if (e->stuck_count == 0 && e->from_ns < e->until_ns) {
         put_title(sink, "Requests that ended", "");
         put_requests(sink, &e->summary);
+    } else {
+        mst_sink_char(sink, '\n');
     }
-    mst_sink_char(sink, '\n');
     mst_wrapped(sink, "", 0, MST_TEXT_WIDTH, "Not known without a recording (mpmstat record): what "
                 "clients saw, how busy the CPUs were, and queues before now.");
 }

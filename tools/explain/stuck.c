@@ -192,8 +192,28 @@ static const struct mst_summary_server *summary_of(const struct mst_explanation 
     return NULL;
 }
 
+/* Workers are left, but every request that came in waits for the same: nobody gets an answer. */
+static bool all_wait(const struct mst_explained_server *s, const struct mst_held *held)
+{
+    return held->count >= MST_STALL_REQUESTS_MIN && held->count == s->now.worker_count &&
+           held->example->wait[0] != '\0';
+}
+
+/* It comes before what delayed requests that ended, and PHP before the Apache in front of it. */
+static uint64_t weight_of_long(const struct mst_explained_server *s, const struct mst_held *held,
+                               bool any_ended)
+{
+    uint64_t share = held->busy < held->limit ? held->busy * 1000 / held->limit : 1000;
+
+    if (all_wait(s, held))
+        return mst_server_is_php(s) ? 1002 : 1001;
+    if (!any_ended && share < MST_HEADLINE_MILLI)
+        return MST_HEADLINE_MILLI;   /* there is nothing else to tell */
+    return share;
+}
+
 /* Requests that are in flight for longer than any that ended: the figures of those say nothing of
- * them. What stuck workers do is told already. */
+ * them; and of all that are in flight, where all wait. What stuck workers do is told already. */
 static bool add_long(struct mst_explanation *e, const struct mst_explained_server *s)
 {
     const struct mst_summary_server *summary = summary_of(e, s);
@@ -206,18 +226,19 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     struct mst_held held;
 
     longest = longest < MST_STUCK_NS ? MST_STUCK_NS : longest;
-    if (e->stuck_count > 0 || s->now.limit == MST_UNKNOWN || s->now.limit == 0 ||
+    if (e->stuck_count > 0 || s->now.limit == MST_UNKNOWN || s->now.limit == 0)
+        return true;
+    if (!(mst_present_is_long(&s->now, MST_STUCK_NS, &held) && all_wait(s, &held)) &&
         !mst_present_is_long(&s->now, longest, &held))
         return true;
     if (held.example->wait[0] != '\0')
         snprintf(f.subject, sizeof f.subject, "%s", held.example->wait_end);
     f.requests = held.busy;
-    f.weight = held.busy < held.limit ? held.busy * 1000 / held.limit : 1000;
-    if (!any_ended && f.weight < MST_HEADLINE_MILLI)
-        f.weight = MST_HEADLINE_MILLI;   /* there is nothing else to tell */
+    f.weight = weight_of_long(s, &held, any_ended);
     mst_found_number(&f, "longest_ns", held.longest_ns);
     mst_held_say(sentence, &held);
-    MST_TEXT(&f, "%s%s", sentence, any_ended ? " No request that ended took so long." : "");
+    MST_TEXT(&f, "%s%s", sentence, any_ended && held.than_ns == longest ?
+             " No request that ended took so long." : "");
     MST_ACTION(&f, "Look at these requests: below are their labels, pids and what they wait for.");
     return mst_findings_add(&e->summary, &f);
 }

@@ -65,8 +65,8 @@ void mst_say_down(struct mst_finding *f, const struct mst_outage *o)
              o->was_stopped ? ", or failed to start again at a reload then" : "", o->failed,
              o->answers, o->backend);
     if (o->was_stopped)
-        MST_ACTION(f, "Start PHP-FPM. If that fails, php-fpm -t names the error in its "
-                   "configuration.");
+        MST_ACTION(f, "Start PHP-FPM. If that fails, php-fpm -t (on Debian php-fpm8.2, or "
+                   "another version) names the error in its configuration.");
     else
         MST_ACTION(f, "Start PHP-FPM. Its log and the kernel's log (dmesg, for a lack of memory) "
                    "say why it ended.");

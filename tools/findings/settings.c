@@ -18,15 +18,17 @@
 
 /* ---- what to change -------------------------------------------------------------------------- */
 
-/* As many as were busy, and one for each of the load tool's connections, as far as the limit
- * allows. */
+/* As many as were busy, as many as wanted to be served at once, and one for each of the load tool's
+ * connections, as far as the limit allows. */
 static uint64_t ready_for(const struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t wanted = q->b.fleet ? 0 : mst_known(q->s->client.concurrency);
+    uint64_t at_once = mst_known(server->at_once_p99), busy = mst_known(server->max_busy);
 
+    wanted = at_once > wanted ? at_once : wanted;
     if (server->workers_limit != MST_UNKNOWN && wanted > server->workers_limit)
         wanted = server->workers_limit;
-    return wanted > mst_known(server->max_busy) ? wanted : mst_known(server->max_busy);
+    return wanted > busy ? wanted : busy;
 }
 
 /* net.core.somaxconn when the recording began; MST_UNKNOWN. */

@@ -11,22 +11,25 @@
 
 #define ENDED "start_ns + run_ns"
 
-/* The longest time between two ends; the first request's begin counts as one. */
+/* The longest time between two ends in which a request ran: from the latest end backwards, as those
+ * that ended later say since when one did. */
 static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
 {
     struct mst_query rows = mst_query_ask(q->db,
-        "SELECT " ENDED " AS ended, min(start_ns) OVER () AS began " MST_FROM_PHPS_REQUESTS
-        "ORDER BY 1", q->b.php->id);
-    uint64_t last = MST_UNKNOWN, ended;
+        "SELECT start_ns, " ENDED " AS ended " MST_FROM_PHPS_REQUESTS
+        "UNION ALL SELECT 0, 0 ORDER BY 2 DESC", q->b.php->id);   /* before the first one */
+    uint64_t until = 0, began = UINT64_MAX, ended, started, from;
 
     while (mst_query_next(&rows)) {
         ended = mst_row_number(&rows, "ended");
-        last = last == MST_UNKNOWN ? mst_row_number(&rows, "began") : last;
-        if (ended > last && ended - last > stall->until_ns - stall->from_ns) {
-            stall->from_ns = last;
-            stall->until_ns = ended;
+        started = mst_row_number(&rows, "start_ns");
+        from = ended > began ? ended : began;
+        if (until > from && until - from > stall->until_ns - stall->from_ns) {
+            stall->from_ns = from;
+            stall->until_ns = until;
         }
-        last = ended > last ? ended : last;
+        until = ended;
+        began = started < began ? started : began;
     }
     q->failed |= !mst_query_done(&rows);
     return stall->until_ns - stall->from_ns >= MST_STALL_NS &&

@@ -2,6 +2,7 @@
  * run here, and the PHP's boards behind a status URL. */
 #include "record/recording_steps.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,7 +44,13 @@ static void say_stopped(const struct mst_target *target, const struct mst_sample
 /* It is of no use to this recording, and removing it is no hurry. */
 static void note_left_over(struct mst_recording *r, const struct mst_target *target)
 {
-    if (r->left_over++ == 0)
+    uint32_t left = strcmp(target->reader.header.sapi, "fpm-fcgi") == 0 ?
+                    mst_reader_processes_alive(&target->reader) : 0;
+
+    if (left > 0)
+        mst_warn("PHP-FPM's master process does not run, and %" PRIu32 " of its workers serve "
+                 "without it: they are not recorded. End these workers, and start PHP-FPM.", left);
+    else if (r->left_over++ == 0)
         mst_say_last("left out: the board of a server that has ended, %s (rm removes it)",
                      target->name);
     else

@@ -66,11 +66,13 @@ static struct mst_formatted instant(uint64_t ns)
 
 static void put_running(struct mst_sink *sink, const struct mst_snapshot *b)
 {
+    bool is_running = b->running == NULL || strcmp(b->running, "no") != 0;
     struct mst_items items = { .used = 0 };
 
     mst_items_add(&items, "%s", b->running != NULL ? mst_items_name(b->running).text : "unknown");
     if (is_known(b->started_ns))
-        mst_items_add(&items, "since %s", instant(b->started_ns).text);
+        mst_items_add(&items, "%s %s", is_running ? "since" : "started",
+                      instant(b->started_ns).text);
     if (is_known(b->uptime_ns))
         mst_items_more(&items, " (%s)", mst_format_duration(b->uptime_ns).text);
     if (is_known(b->stopped_ns))

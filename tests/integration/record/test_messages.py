@@ -215,4 +215,4 @@ def test_a_stopped_server_is_no_mistake(tmp_path):
     with boards.board(3) as board:
         shutil.copy(board.path, left)
     done = tool.run("status", "--brief", left)
-    assert done.returncode == 0 and "\n  Running       no, since " in done.stdout
+    assert done.returncode == 0 and "\n  Running       no, started " in done.stdout

@@ -234,6 +234,35 @@ def test_apache_stuck_for_php(php_server, fpm_masters):
     assert all("more workers would have waited there, too" in f["action"] for f in workers)
 
 
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_all_in_flight_wait(php_server, fpm_masters):
+    """Workers are idle, and yet no page answers: what ended says less."""
+    apache = php_server("event", workers=50, children=8, settings=php.settings("@ROOT@/run"))
+    lock = fpm_masters[-1].root / "run" / "lock"
+    lock.touch(0o666)
+    lock.chmod(0o666)
+    apache.page("lock.php", wait_for_lock(lock))
+    apache.page("nap.php", "<?php usleep(50000);")
+    apache.page("long.php", "<?php sleep(20);")   # an earlier one was longer than those
+    for page in ["/long.php"] + 20 * ["/nap.php"]:
+        assert apache.get(page).status == 200
+    connections = [apache.connect(timeout=60) for _ in range(4)]
+    with open(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        try:
+            for connection in connections:
+                connection.send_request("/lock.php")
+            wait_until(lambda: "stuck-requests" in {f["code"] for f in explain(
+                apache.board, fpm_masters[-1].board)["past"]["findings"]}, 30, "long requests")
+            found = explain(apache.board, fpm_masters[-1].board)
+        finally:
+            fcntl.flock(held, fcntl.LOCK_UN)
+            for connection in connections:
+                connection.close()
+    text = first(found)["text"]
+    assert text.startswith("4 of PHP's 8 workers have had one request for more than 2.00 s"), text
+
+
 def end(fpm, how):
     workers = fpm.workers()
     os.kill(fpm.pid, how)
@@ -268,7 +297,8 @@ def test_php_is_down(php_server, fpm_masters, how):
 
 
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
-def test_php_without_its_master(php_server, fpm_masters):
+def test_php_without_its_master(php_server, fpm_masters, archive):
+    """explain and record say it; removing the board, which serves no longer, would not help."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
     apache.page("hello.php", "<?php echo 'hello';")
     fpm = fpm_masters[-1]
@@ -280,10 +310,31 @@ def test_php_without_its_master(php_server, fpm_masters):
                    "the end")
         text = first(explain(apache.board, fpm.board))["text"]
         answer_some(apache, 4)
+        recorded = tool.run("record", "-o", archive, "-t", apache.board, "-t", fpm.board.parent,
+                            "--timeout", "1")
     finally:
         for pid in workers:
             os.kill(pid, signal.SIGKILL)
     assert text.startswith("PHP-FPM's master process does not run") and "2 of its workers" in text
+    said = " ".join(recorded.stderr.split())
+    assert "PHP-FPM's master process does not run, and 2 of its workers serve" in said, said
+    assert "rm removes" not in said
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_php_was_down(php_server, fpm_masters):
+    """The outage comes before the failures that follow from it, also where nothing else failed."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    apache.allow(r"\[proxy")
+    apache.page("hello.php", "<?php echo 'hello';")
+    fpm = fpm_masters[-1]
+    answer_some(apache, 2)
+    fpm.stop()
+    answer_some(apache, 0, 20)
+    fpm.start()
+    found = explain(apache.board, fpm.board)["past"]["findings"]
+    assert found[0]["code"] == "php-down" and found[0]["requests"] == 20, found
+    assert found[0]["text"].startswith("PHP-FPM was started at ")
 
 
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
@@ -333,6 +384,21 @@ def test_a_killed_server(server):
     assert found["past"]["findings"][1]["requests"] == 20
     text = shown(apache.board)
     assert "does not run" in text and "Requests that ended apache 20 requests" in text
+    assert "\n\n\n" not in tool.run("explain", apache.board).stdout
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_no_request_has_ended(php_server, fpm_masters):
+    """A heading has something below it while one request is long, and none ends."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    apache.page("hello.php", "<?php echo 'hello';")
+    apache.page("long.php", "<?php sleep(30);")
+    answer_some(apache, 2)
+    connection = apache.connect(timeout=60)
+    connection.send_request("/long.php")
+    wait_until(lambda: "Requests that ended none Not known" in
+               shown("--last", "2", apache.board, fpm_masters[-1].board), 30, "nothing to end")
+    connection.close()
 
 
 @pytest.mark.parametrize("words, said", (
