@@ -784,6 +784,33 @@ START_TEST(test_advice_for_a_share)
 }
 END_TEST
 
+/* 25 clients for 4 s, each of whose requests waits for 400 ms and runs for 100 ms; then a pause, and
+ * one request more: over all of the time there are less than half as many at once. */
+START_TEST(test_advice_for_a_burst)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    r.machine_busy_ns /= 20;
+    make(&m, &r, PHP
+         "UPDATE server_requests SET start_ns = (SELECT started_ns FROM runs) + key * 20000000 + "
+         "(key = 200) * 14000000000, queue_ns = 0, read_ns = 0, handle_ns = 500000000, send_ns = "
+         "0, held_ns = 500000000; UPDATE runs SET duration_ns = 18500000000, ended_ns = started_ns + "
+         "18500000000; UPDATE client_results SET concurrency = NULL; UPDATE php_requests SET "
+         "start_ns = (SELECT start_ns + 400000000 FROM server_requests s WHERE s.request_id = "
+         "php_requests.request_id), wait_ns = 400000000, run_ns = 100000000");
+    f = finding(&m, MST_CODE_PHP_WORKERS);
+    ck_assert_uint_eq(number(f, "wanted"), 25);
+    ck_assert_uint_eq(mst_finding_number(f, "predicted_rate_milli"), MST_UNKNOWN);
+    ck_assert_msg(strstr(f->action, "Set pm.max_children to 25 (now 5): up to 25 requests wanted "
+                         "to be served at once (10.") != NULL, "%s", f->action);
+    ck_assert_str_eq(f->predicted, "100 ms instead of 500 ms for a request, if one holds its "
+                     "worker for 100 ms as now");
+    unmake(&m);
+}
+END_TEST
+
 /* Another Apache that served the same. */
 #define PEER(id, name) \
     "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts, name) SELECT " id \
@@ -1016,6 +1043,7 @@ int main(void)
     tcase_add_test(tests, test_which_page);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_advice_for_a_share);
+    tcase_add_test(tests, test_advice_for_a_burst);
     tcase_add_loop_test(tests, test_whose_finding, 0, sizeof whose / sizeof *whose);
     tcase_add_test(tests, test_pools);
     tcase_add_loop_test(tests, test_the_odd_server, 0, sizeof peers / sizeof *peers);
