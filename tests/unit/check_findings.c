@@ -424,6 +424,12 @@ START_TEST(test_churn_of_a_restart)
          LIFE("generation", "1"));
     expect_codes(&m, "server-restarted child-churn");
     unmake(&m);
+    /* Nor do those of a server that was stopped. */
+    make(&m, &r, "UPDATE samples SET exits = 0, forks = 0;"
+         "UPDATE samples SET exits = 100, forks = 100 WHERE moment = 'after';"
+         LIFE("stopped", "1") LIFE("exit", "100"));
+    ck_assert_ptr_null(mst_findings_get(&m.s, MST_CODE_CHILD_CHURN, ""));
+    unmake(&m);
 }
 END_TEST
 

@@ -11,17 +11,20 @@
 
 #define ENDED "start_ns + run_ns"
 
-/* The longest time between two ends; the first request's begin counts as one. */
+/* The longest time between two ends, without what passed before the first of those that ended then
+ * began: nobody waited in a pause of the load. The first request's begin counts as an end. */
 static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
 {
     struct mst_query rows = mst_query_ask(q->db,
-        "SELECT " ENDED " AS ended, min(start_ns) OVER () AS began " MST_FROM_PHPS_REQUESTS
+        "SELECT " ENDED " AS ended, min(start_ns) OVER () AS began, min(start_ns) OVER (ORDER BY "
+        ENDED " ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) AS next " MST_FROM_PHPS_REQUESTS
         "ORDER BY 1", q->b.php->id);
-    uint64_t last = MST_UNKNOWN, ended;
+    uint64_t last = MST_UNKNOWN, ended, next;
 
     while (mst_query_next(&rows)) {
         ended = mst_row_number(&rows, "ended");
-        last = last == MST_UNKNOWN ? mst_row_number(&rows, "began") : last;
+        next = mst_row_number(&rows, "next");
+        last = last == MST_UNKNOWN ? mst_row_number(&rows, "began") : last < next ? next : last;
         if (ended > last && ended - last > stall->until_ns - stall->from_ns) {
             stall->from_ns = last;
             stall->until_ns = ended;
