@@ -383,11 +383,16 @@ START_TEST(test_connections_of_event)
 END_TEST
 
 /* A process that waits for a CPU sends as slowly as one with a rate limit: full CPUs come first,
- * and nobody is sent to look for a filter. */
+ * and nobody is sent to look for a filter. With two threads that want a CPU, 0.5 s of CPU time do not
+ * become 18 s. */
 START_TEST(test_sending_under_full_cpus)
 {
     static const char slow[] = "UPDATE server_requests SET send_ns = 90000000, send_client_ns = 0, "
-                               "send_network_ns = 0, send_server_ns = 90000000, checks_ns = 1";
+                               "send_network_ns = 0, send_server_ns = 90000000, checks_ns = 1;"
+                               "UPDATE machine_samples SET runnable = 40";
+    static const char too_slow[] = "UPDATE server_requests SET send_ns = 90000000, send_client_ns = "
+                                   "0, send_network_ns = 0, send_server_ns = 90000000, checks_ns = "
+                                   "1; UPDATE machine_samples SET runnable = 2";
     struct run r = quiet_run();
     struct made m;
     const struct mst_finding *f;
@@ -403,6 +408,34 @@ START_TEST(test_sending_under_full_cpus)
     ck_assert_ptr_ne(f, &m.s.findings[0]);
     ck_assert_int_eq(f->certainty, MST_LIKELY);
     ck_assert_str_eq(f->action, "");
+    unmake(&m);
+    make(&m, &r, too_slow);
+    expect_codes(&m, "server-paced");
+    ck_assert_int_eq(m.s.findings[0].certainty, MST_CERTAIN);
+    unmake(&m);
+}
+END_TEST
+
+/* In a load of quick requests three wait for 3 s for a database, and all that come meanwhile wait for
+ * them: more workers would have waited there, too. */
+START_TEST(test_a_stall_in_a_load)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, PHP
+         "UPDATE php_requests SET wait_ns = 0, waits_ns = 0, start_ns = start_ns + (key > 20) * "
+         "3500000000 - (key > 20) * key * 9000000;"
+         "UPDATE php_requests SET start_ns = (SELECT started_ns FROM runs) + 200000000, run_ns = "
+         "3000000000, waits_ns = 2990000000 WHERE key BETWEEN 21 AND 25;"
+         "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
+         "FROM php_requests WHERE key BETWEEN 21 AND 25;"
+         "UPDATE server_requests SET handle_ns = 3000000000, held_ns = 3000000000 WHERE key BETWEEN "
+         "21 AND 60");
+    f = &m.s.findings[0];
+    ck_assert_msg(f->code == MST_CODE_DATABASE, "%s", m.s.verdict);
+    ck_assert_msg(strncmp(f->text, "PHP stood still from ", 21) == 0, "%s", f->text);
     unmake(&m);
 }
 END_TEST
@@ -1038,6 +1071,7 @@ int main(void)
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_sending_under_full_cpus);
     tcase_add_test(tests, test_churn_of_a_restart);
+    tcase_add_test(tests, test_a_stall_in_a_load);
     tcase_add_loop_test(tests, test_settings_of_apache, 0, 25);
     tcase_add_test(tests, test_settings_of_a_pool);
     tcase_add_test(tests, test_held_by);

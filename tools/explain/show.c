@@ -86,7 +86,8 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
     if (!s->is_running) {
         if (s->workers_left > 0)
             snprintf(left, sizeof left, "; %" PRIu64 " of its workers serve", s->workers_left);
-        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run%s", called(s, name), left);
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s %s%s", called(s, name),
+                        s->is_without ? "runs without mpmstat" : "does not run", left);
         return;
     }
     put_states(s, states, sizeof states);

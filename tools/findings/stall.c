@@ -119,7 +119,7 @@ void mst_find_stall(struct mst_inquiry *q)
     struct mst_finding *f;
     enum mst_code code;
 
-    if (q->s->command_line != NULL || !mst_budget_knows_run(&q->b) || !find_gap(q, &stall) ||
+    if (!mst_budget_knows_run(&q->b) || !find_gap(q, &stall) ||
         !find_wait(q, &stall))
         return;
     code = mst_code_of(stall.kind);
