@@ -69,8 +69,8 @@
 #define MST_HEADLINE_MILLI         200u
 /* Full CPUs are named in the verdict, however little of the time is known to be computing. */
 #define MST_CPU_FLOOR_MILLI        250u
-/* No longer than so many times what their CPU time and the threads that want CPUs make it do requests
- * wait for one. */
+/* So many times what their CPU time and the number of threads that want a CPU make it, requests can
+ * wait for one, and no longer. */
 #define MST_CPU_EXPLAINS_FACTOR    4u
 /* Failures of more than a few in a hundred come before everything else: such a run measures the
  * failures. */

@@ -37,7 +37,8 @@ static bool add_ended(struct mst_explanation *e, struct mst_explained_server *s)
                     mst_uninstrumented_say(mst_server_is_php(s) ? MST_ASK_PHP : MST_ASK_APACHE,
                                            without, sizeof without);
     MST_TEXT(&f, "The server of %s %s: it %s%s. What follows is of the time before.",
-             mst_source_called(s->source), s->is_without ? "is not recorded any more" : "does not run",
+             mst_source_called(s->source),
+             s->is_without ? "is not recorded any more" : "does not run",
              was_stopped ? "was stopped" : "ended without being stopped (killed, or crashed)",
              since);
     if (s->is_without)

@@ -17,7 +17,7 @@
 /* With this much pressure the CPUs were full for half of the time. */
 #define MST_PRESSURE_MILLI 500u
 
-/* What workers do that are stuck in a state, and what helps. Of handling judge_state() knows more. */
+/* What workers do that are stuck in a state, and what helps. judge_state() adds to handling. */
 static const struct in_state { enum mst_code code; const char *action; } states[MST_STATE_COUNT] = {
     [MST_STATE_IDLE] = { MST_CODE_CANNOT_TELL, "" },
     [MST_STATE_READING] = { MST_CODE_SLOW_HEADERS, "Set RequestReadTimeout (mod_reqtimeout), which "
@@ -216,6 +216,34 @@ static const struct mst_summary_server *summary_of(const struct mst_explanation 
     return NULL;
 }
 
+/* Most workers wait for the same, and not one of them gets it soon: a lock that is passed on every
+ * few seconds leaves no server stuck, and what ended before tells of its past. */
+static bool most_wait(const struct mst_explanation *e, const struct mst_explained_server *s,
+                      struct mst_held *held)
+{
+    return e->stuck_count == 0 && s->now.limit != MST_UNKNOWN && s->now.limit > 1 &&
+           mst_present_is_long(&s->now, MST_STUCK_NS, held) && 2 * held->count > held->limit &&
+           mst_code_of(held->example->wait) != MST_CODE_COUNT;
+}
+
+static bool add_most(struct mst_explanation *e, struct mst_held *held)
+{
+    struct mst_finding f = { .share_milli = MST_UNKNOWN, .requests = held->count,
+                             .weight = 2 * MST_WEIGHT_FIRST };
+    char sentence[MST_HELD_MAX];
+    size_t i;
+
+    for (i = 0; i < e->summary.finding_count; i++)
+        if (e->summary.findings[i].code == MST_CODE_PHP_WORKERS ||
+            e->summary.findings[i].code == MST_CODE_APACHE_WORKERS)
+            mst_found_no_headline(&e->summary.findings[i]);   /* more would wait there, too */
+    judge_wait(&f, held->example);
+    mst_held_say(sentence, held);
+    MST_TEXT(&f, "%s", sentence);
+    mst_found_number(&f, "longest_ns", held->longest_ns);
+    return mst_findings_add(&e->summary, &f);
+}
+
 /* Requests that are in flight for longer than any that ended: the figures of those say nothing of
  * them. What stuck workers do is told already. */
 static bool add_long(struct mst_explanation *e, const struct mst_explained_server *s)
@@ -229,6 +257,8 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     char sentence[MST_HELD_MAX];
     struct mst_held held;
 
+    if (most_wait(e, s, &held))
+        return add_most(e, &held);
     longest = longest < MST_STUCK_NS ? MST_STUCK_NS : longest;
     if (e->stuck_count > 0 || s->now.limit == MST_UNKNOWN || s->now.limit == 0 ||
         !mst_present_is_long(&s->now, longest, &held))
