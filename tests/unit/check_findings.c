@@ -823,8 +823,8 @@ START_TEST(test_advice_for_a_share)
 }
 END_TEST
 
-/* 25 clients for 4 s, each of whose requests waits for 400 ms and runs for 100 ms; then a pause, and
- * one request more: over all of the time there are less than half as many at once. */
+/* 25 clients for 4 s, each of whose requests waits for 400 ms and runs for 100 ms; then a pause,
+ * and one request more: over all of the time there are less than half as many at once. */
 START_TEST(test_advice_for_a_burst)
 {
     struct run r = quiet_run();

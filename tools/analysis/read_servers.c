@@ -221,8 +221,8 @@ static bool count_at_once(uint64_t *p99, struct mst_values *begins, struct mst_v
 }
 
 /* What the requests found tells it without the accept queue, and a pause in the load makes it no
- * less. Those of a server that had workers enough are not asked. In a thinned archive those that one
- * stands for all come at its instant. */
+ * less. Those of a server that had workers enough are not asked. In a thinned archive those that
+ * one stands for all come at its instant. */
 static bool read_at_once_by_requests(struct mst_summary_server *s, sqlite3 *db,
                                      const struct mst_summary *run)
 {

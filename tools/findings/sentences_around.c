@@ -207,7 +207,7 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
         [MST_ANSWER_YES] = " More workers cannot help: they would wait there, too.",
     };
     uint64_t ns = b->waits_ns[wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
-    /* The wait for a worker becomes shorter with what holds the workers: nobody knows by how much. */
+    /* With what holds the workers the wait for one becomes shorter: nobody knows by how much. */
     const char *behind = mst_budget_milli(b, b->queue_ns + b->php_wait_ns) >= MST_FINDING_MILLI ?
                          "at most " : "";
     char part[80], which[256], of_run[64] = "";
