@@ -391,8 +391,8 @@ START_TEST(test_sending_under_full_cpus)
                                "send_network_ns = 0, send_server_ns = 90000000, checks_ns = 1;"
                                "UPDATE machine_samples SET runnable = 40";
     static const char too_slow[] = "UPDATE server_requests SET send_ns = 90000000, send_client_ns "
-                                   "= 0, send_network_ns = 0, send_server_ns = 90000000, checks_ns = "
-                                   "1; UPDATE machine_samples SET runnable = 2";
+                                   "= 0, send_network_ns = 0, send_server_ns = 90000000, "
+                                   "checks_ns = 1; UPDATE machine_samples SET runnable = 2";
     struct run r = quiet_run();
     struct made m;
     const struct mst_finding *f;
