@@ -16,14 +16,12 @@
 /* "wait for database mysql localhost, the longest for 19.0 s". */
 static void say_doing(char doing[DOING_MAX], const struct mst_held *h)
 {
-    const char *wait = h->example->wait, *end = h->example->wait_end;
-    bool is_one = h->count == 1, waits = wait[0] != '\0';
-    bool is_said = mst_other_end_says_kind(end, wait);
-    char what[DOING_MAX - 64];
+    bool is_one = h->count == 1, waits = h->example->wait[0] != '\0';
+    char what[DOING_MAX - 64], words[MST_WAIT_WORDS_MAX];
 
+    mst_wait_words(words, h->example->wait, h->example->wait_end);
     if (waits)
-        snprintf(what, sizeof what, "wait%s for %s%s%s", is_one ? "s" : "",
-                 is_said ? "" : wait, is_said || end[0] == '\0' ? "" : " ", end);
+        snprintf(what, sizeof what, "wait%s for %s", is_one ? "s" : "", words);
     else if (h->php_busy > 0)
         snprintf(what, sizeof what, "wait for PHP (%" PRIu64 " of their requests are with its "
                  "workers, %" PRIu64 " wait for one)", h->php_busy, h->php_queue);

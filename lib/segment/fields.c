@@ -3,6 +3,7 @@
  */
 #include "segment/fields.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define WORDS(type, member) (sizeof(((type *)0)->member) / (sizeof(uint64_t)))
@@ -39,6 +40,14 @@ bool mst_other_end_says_kind(const char *name, const char *kind)
     size_t length = strlen(kind);
 
     return strncmp(name, kind, length) == 0 && (name[length] == '\0' || name[length] == ' ');
+}
+
+void mst_wait_words(char words[MST_WAIT_WORDS_MAX], const char *kind, const char *name)
+{
+    bool is_said = mst_other_end_says_kind(name, kind);
+
+    snprintf(words, MST_WAIT_WORDS_MAX, "%.31s%s%s", is_said ? "" : kind,
+             is_said || name[0] == '\0' ? "" : " ", name);
 }
 
 size_t mst_type_elements(enum mst_type type, const char *const **names)

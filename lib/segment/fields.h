@@ -114,6 +114,10 @@ extern const char *const mst_other_end_kind_names[MST_END_KIND_COUNT];
  * Text that has both leaves the kind out then. */
 bool mst_other_end_says_kind(const char *name, const char *kind);
 
+/* Kind and name of what is waited for, as text has them: "database mysql localhost", "sleep". */
+#define MST_WAIT_WORDS_MAX (MST_NAME_MAX + 32u)
+void mst_wait_words(char words[MST_WAIT_WORDS_MAX], const char *kind, const char *name);
+
 /* Names of scopes, types, units and natures, as `mpmstat fields` shows them. */
 const char *mst_scope_name(enum mst_scope scope);
 const char *mst_type_name(enum mst_type type);

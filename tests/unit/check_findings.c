@@ -383,11 +383,16 @@ START_TEST(test_connections_of_event)
 END_TEST
 
 /* A process that waits for a CPU sends as slowly as one with a rate limit: full CPUs come first,
- * and nobody is sent to look for a filter. */
+ * and nobody is sent to look for a filter. With two threads that want a CPU, 0.5 s of CPU time do
+ * not become 18 s. */
 START_TEST(test_sending_under_full_cpus)
 {
     static const char slow[] = "UPDATE server_requests SET send_ns = 90000000, send_client_ns = 0, "
-                               "send_network_ns = 0, send_server_ns = 90000000, checks_ns = 1";
+                               "send_network_ns = 0, send_server_ns = 90000000, checks_ns = 1;"
+                               "UPDATE machine_samples SET runnable = 40";
+    static const char too_slow[] = "UPDATE server_requests SET send_ns = 90000000, send_client_ns "
+                                   "= 0, send_network_ns = 0, send_server_ns = 90000000, "
+                                   "checks_ns = 1; UPDATE machine_samples SET runnable = 2";
     struct run r = quiet_run();
     struct made m;
     const struct mst_finding *f;
@@ -403,6 +408,34 @@ START_TEST(test_sending_under_full_cpus)
     ck_assert_ptr_ne(f, &m.s.findings[0]);
     ck_assert_int_eq(f->certainty, MST_LIKELY);
     ck_assert_str_eq(f->action, "");
+    unmake(&m);
+    make(&m, &r, too_slow);
+    expect_codes(&m, "server-paced");
+    ck_assert_int_eq(m.s.findings[0].certainty, MST_CERTAIN);
+    unmake(&m);
+}
+END_TEST
+
+/* In a load of quick requests five wait for 3 s for a database, and all that come meanwhile wait
+ * for them: more workers would have waited there, too. */
+START_TEST(test_a_stall_in_a_load)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, PHP
+         "UPDATE php_requests SET wait_ns = 0, waits_ns = 0, start_ns = start_ns + (key > 20) * "
+         "3500000000 - (key > 20) * key * 9000000;"
+         "UPDATE php_requests SET start_ns = (SELECT started_ns FROM runs) + 200000000, run_ns = "
+         "3000000000, waits_ns = 2990000000 WHERE key BETWEEN 21 AND 25;"
+         "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
+         "FROM php_requests WHERE key BETWEEN 21 AND 25;"
+         "UPDATE server_requests SET handle_ns = 3000000000, held_ns = 3000000000 WHERE key "
+         "BETWEEN 21 AND 60");
+    f = &m.s.findings[0];
+    ck_assert_msg(f->code == MST_CODE_DATABASE, "%s", m.s.verdict);
+    ck_assert_msg(strncmp(f->text, "PHP stood still from ", 21) == 0, "%s", f->text);
     unmake(&m);
 }
 END_TEST
@@ -423,6 +456,12 @@ START_TEST(test_churn_of_a_restart)
          "UPDATE samples SET exits = 100, forks = 100, generations = 2 WHERE moment = 'after';"
          LIFE("generation", "1"));
     expect_codes(&m, "server-restarted child-churn");
+    unmake(&m);
+    /* Nor do those of a server that was stopped. */
+    make(&m, &r, "UPDATE samples SET exits = 0, forks = 0;"
+         "UPDATE samples SET exits = 100, forks = 100 WHERE moment = 'after';"
+         LIFE("stopped", "1") LIFE("exit", "100"));
+    ck_assert_ptr_null(mst_findings_get(&m.s, MST_CODE_CHILD_CHURN, ""));
     unmake(&m);
 }
 END_TEST
@@ -839,6 +878,33 @@ START_TEST(test_advice_for_a_share)
 }
 END_TEST
 
+/* 25 clients for 4 s, each of whose requests waits for 400 ms and runs for 100 ms; then a pause,
+ * and one request more: over all of the time there are less than half as many at once. */
+START_TEST(test_advice_for_a_burst)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    r.machine_busy_ns /= 20;
+    make(&m, &r, PHP
+         "UPDATE server_requests SET start_ns = (SELECT started_ns FROM runs) + key * 20000000 + "
+         "(key = 200) * 14000000000, queue_ns = 0, read_ns = 0, handle_ns = 500000000, send_ns = "
+         "0, held_ns = 500000000; UPDATE runs SET duration_ns = 18500000000, ended_ns = started_ns "
+         "+ 18500000000; UPDATE client_results SET concurrency = NULL; UPDATE php_requests SET "
+         "start_ns = (SELECT start_ns + 400000000 FROM server_requests s WHERE s.request_id = "
+         "php_requests.request_id), wait_ns = 400000000, run_ns = 100000000");
+    f = finding(&m, MST_CODE_PHP_WORKERS);
+    ck_assert_uint_eq(number(f, "wanted"), 25);
+    ck_assert_uint_eq(mst_finding_number(f, "predicted_rate_milli"), MST_UNKNOWN);
+    ck_assert_msg(strstr(f->action, "Set pm.max_children to 25 (now 5): up to 25 requests wanted "
+                         "to be served at once (10.") != NULL, "%s", f->action);
+    ck_assert_str_eq(f->predicted, "100 ms instead of 500 ms for a request, if one holds its "
+                     "worker for 100 ms as now");
+    unmake(&m);
+}
+END_TEST
+
 /* Another Apache that served the same. */
 #define PEER(id, name) \
     "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts, name) SELECT " id \
@@ -1060,6 +1126,7 @@ int main(void)
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_sending_under_full_cpus);
     tcase_add_test(tests, test_churn_of_a_restart);
+    tcase_add_test(tests, test_a_stall_in_a_load);
     tcase_add_loop_test(tests, test_settings_of_apache, 0, 25);
     tcase_add_test(tests, test_settings_of_a_pool);
     tcase_add_loop_test(tests, test_spare_processes, 0, 3);
@@ -1073,6 +1140,7 @@ int main(void)
     tcase_add_test(tests, test_a_stall_after_a_quiet_minute);
     tcase_add_test(tests, test_advice);
     tcase_add_test(tests, test_advice_for_a_share);
+    tcase_add_test(tests, test_advice_for_a_burst);
     tcase_add_loop_test(tests, test_whose_finding, 0, sizeof whose / sizeof *whose);
     tcase_add_test(tests, test_pools);
     tcase_add_loop_test(tests, test_the_odd_server, 0, sizeof peers / sizeof *peers);

@@ -396,6 +396,22 @@ START_TEST(a_name_can_say_its_kind)
 }
 END_TEST
 
+START_TEST(words_have_a_kind_once)
+{
+    static const struct { const char *kind, *name, *words; } waits[] = {
+        { "sleep", "sleep", "sleep" }, { "lock", "lock session", "lock session" },
+        { "database", "mysql db:3306", "database mysql db:3306" }, { "dns", "", "dns" },
+    };
+    char words[MST_WAIT_WORDS_MAX];
+    size_t i;
+
+    for (i = 0; i < sizeof waits / sizeof *waits; i++) {
+        mst_wait_words(words, waits[i].kind, waits[i].name);
+        ck_assert_str_eq(words, waits[i].words);
+    }
+}
+END_TEST
+
 /* Scripts name as many ends as they like. */
 static uint32_t greedy_for_ends(const char *tenant)
 {
@@ -481,6 +497,7 @@ int main(void)
     tcase_add_test(older, labels_without_owners_are_read);
     tcase_add_test(ends, an_end_is_known_by_kind_and_name);
     tcase_add_test(ends, a_name_can_say_its_kind);
+    tcase_add_test(ends, words_have_a_kind_once);
     tcase_add_test(ends, a_tenant_gets_its_quota_of_ends_and_all_of_them_a_share);
     tcase_add_test(ends, ends_without_room_are_other);
     suite_add_tcase(suite, ends);

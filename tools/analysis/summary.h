@@ -192,6 +192,8 @@ struct mst_summary_server {
     uint64_t samples;                  /* during the load */
     uint64_t at_once_p99;              /* requests at once, with a worker or in the accept queue:
                                         * 99 % of the samples have no more. MST_UNKNOWN */
+    uint64_t came_at_once_p99;         /* the same with those that wait elsewhere, of the requests
+                                        * when they come. MST_UNKNOWN: there were workers enough */
     uint64_t mean_busy_milli;          /* thousandths of a worker, over the load; exact */
     uint64_t mean_state_milli[MST_STATE_COUNT];
     uint64_t working_ns;               /* workers' time reading, handling, sending, logging */

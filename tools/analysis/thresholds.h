@@ -23,6 +23,8 @@
 #define MST_LITTLE_RUN_MIN_NS      MST_NS_PER_S
 #define MST_LITTLE_REQUESTS_MIN    20u    /* the check's sentence names both */
 #define MST_SIZING_RUN_MIN_NS      (2 * MST_NS_PER_S)
+/* So many times as many requests at times as on average, and their rate is no load's: it paused. */
+#define MST_UNEVEN_MILLI           2000u
 #define MST_SIZING_REQUESTS_MIN    100u   /* a mean of fewer has no useful interval */
 /* A load tool's own start is a large part of a shorter run. */
 #define MST_GENERATOR_RUN_MIN_NS   (100 * MST_NS_PER_MS)
@@ -67,6 +69,9 @@
 #define MST_HEADLINE_MILLI         200u
 /* Full CPUs are named in the verdict, however little of the time is known to be computing. */
 #define MST_CPU_FLOOR_MILLI        250u
+/* So many times what their CPU time and the number of threads that want a CPU make it, requests can
+ * wait for one, and no longer. */
+#define MST_CPU_EXPLAINS_FACTOR    4u
 /* Failures of more than a few in a hundred come before everything else: such a run measures the
  * failures. */
 #define MST_FAILURES_FIRST_MILLI   30u

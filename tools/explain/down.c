@@ -12,6 +12,7 @@
 #include "findings/findings.h"
 #include "findings/inquiry.h"
 #include "findings/say.h"
+#include "system/uninstrumented.h"
 
 static struct mst_finding new_finding(enum mst_code code, uint64_t weight)
 {
@@ -23,19 +24,27 @@ static struct mst_finding new_finding(enum mst_code code, uint64_t weight)
 
 /* ---- servers ------------------------------------------------------------------------------- */
 
-static bool add_ended(struct mst_explanation *e, const struct mst_explained_server *s)
+static bool add_ended(struct mst_explanation *e, struct mst_explained_server *s)
 {
     struct mst_finding f = new_finding(MST_CODE_SERVER_RESTARTED, 3 * MST_WEIGHT_FIRST);
     bool was_stopped = s->sample.stopped_ns != MST_UNKNOWN;
-    char since[48] = "";
+    char since[48] = "", without[512];
 
     snprintf(f.subject, sizeof f.subject, "%s", mst_source_called(s->source));
     if (was_stopped)
         snprintf(since, sizeof since, " at %s", mst_format_clock(s->sample.stopped_ns).text);
-    MST_TEXT(&f, "The server of %s does not run: it %s%s. What follows is of the time before.",
-             mst_source_called(s->source), was_stopped ? "was stopped" :
-             "ended without being stopped (killed, or crashed)", since);
-    MST_ACTION(&f, "%s", was_stopped ? "Start it." :
+    s->is_without = mst_source_local(s->source) &&
+                    mst_uninstrumented_say(mst_server_is_php(s) ? MST_ASK_PHP : MST_ASK_APACHE,
+                                           without, sizeof without);
+    MST_TEXT(&f, "The server of %s %s: it %s%s. What follows is of the time before.",
+             mst_source_called(s->source),
+             s->is_without ? "is not recorded any more" : "does not run",
+             was_stopped ? "was stopped" : "ended without being stopped (killed, or crashed)",
+             since);
+    if (s->is_without)
+        MST_ACTION(&f, "%s.", without);
+    else
+        MST_ACTION(&f, "%s", was_stopped ? "Start it." :
                "The error log and the kernel's log (dmesg, for a lack of memory) say why.");
     return mst_findings_add(&e->summary, &f);
 }

@@ -31,6 +31,7 @@ struct mst_explained_server {
     bool               is_aside;        /* not running, while others do: it is shown where it is
                                          * missed */
     bool               is_missed;
+    bool               is_without;     /* it has ended, and one runs that has no board */
     uint64_t           workers_left;    /* of a PHP-FPM without its master: processes that serve */
     char               lost_socket[MST_LISTEN_ADDRESS_MAX];   /* of a PHP-FPM: on which it listens,
                                          * though the file was removed; "" */

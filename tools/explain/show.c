@@ -86,7 +86,8 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
     if (!s->is_running) {
         if (s->workers_left > 0)
             snprintf(left, sizeof left, "; %" PRIu64 " of its workers serve", s->workers_left);
-        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s does not run%s", called(s, name), left);
+        mst_line_styled(sink, MST_STYLE_ERROR, "  %-22s %s%s", called(s, name),
+                        s->is_without ? "runs without mpmstat" : "does not run", left);
         return;
     }
     put_states(s, states, sizeof states);
@@ -104,12 +105,11 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
 static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,
                        const struct mst_present_worker *w)
 {
-    char wait[128] = "", name[96];
+    char wait[2 * MST_WAIT_WORDS_MAX] = "", words[MST_WAIT_WORDS_MAX], name[96];
 
+    mst_wait_words(words, w->wait, w->wait_end);
     if (w->wait[0] != '\0')
-        snprintf(wait, sizeof wait, "  waits for %s%s%s, %s", w->wait,
-                 w->wait_end[0] != '\0' ? " " : "", w->wait_end,
-                 mst_format_time(w->wait_ns).text);
+        snprintf(wait, sizeof wait, "  waits for %s, %s", words, mst_format_time(w->wait_ns).text);
     mst_line(sink, "  %10s  %-10s pid %-8" PRIu64 " %-20s %s%s%s%s",
              mst_format_time(w->busy_ns).text, w->state, w->pid, name_of(s, name), w->label,
              w->path[0] != '\0' ? " " : "", w->path, wait);

@@ -17,21 +17,30 @@
 /* With this much pressure the CPUs were full for half of the time. */
 #define MST_PRESSURE_MILLI 500u
 
-/* The wait's name is its finding's. */
-static enum mst_code code_of_state(const char *state)
+/* What workers do that are stuck in a state, and what helps. judge_state() adds to handling. */
+static const struct in_state { enum mst_code code; const char *action; } states[MST_STATE_COUNT] = {
+    [MST_STATE_IDLE] = { MST_CODE_CANNOT_TELL, "" },
+    [MST_STATE_READING] = { MST_CODE_SLOW_HEADERS, "Set RequestReadTimeout (mod_reqtimeout), which "
+                            "ends connections that send nothing, or use event." },
+    [MST_STATE_HANDLING] = { MST_CODE_STUCK_REQUESTS, "" },
+    [MST_STATE_SENDING] = { MST_CODE_SLOW_CLIENTS, "Put a proxy in front that takes whole answers, "
+                            "or have more workers." },
+    [MST_STATE_KEEPALIVE] = { MST_CODE_KEEPALIVE, "Set a short KeepAliveTimeout, or use the event "
+                              "MPM, which needs no worker for an idle connection; or have more "
+                              "workers." },
+    [MST_STATE_CLOSING] = { MST_CODE_SLOW_CLIENTS, "" },
+    [MST_STATE_LOGGING] = { MST_CODE_LOGGING, "Look at what takes the log: a disk, or the program "
+                            "behind a piped log." },
+};
+
+static const struct in_state *find_state(const char *state)
 {
-    static const enum mst_code codes[MST_STATE_COUNT] = {
-        [MST_STATE_IDLE] = MST_CODE_CANNOT_TELL, [MST_STATE_READING] = MST_CODE_SLOW_HEADERS,
-        [MST_STATE_HANDLING] = MST_CODE_STUCK_REQUESTS,
-        [MST_STATE_SENDING] = MST_CODE_SLOW_CLIENTS, [MST_STATE_KEEPALIVE] = MST_CODE_KEEPALIVE,
-        [MST_STATE_CLOSING] = MST_CODE_SLOW_CLIENTS, [MST_STATE_LOGGING] = MST_CODE_LOGGING,
-    };
     unsigned i;
 
     for (i = 0; i < MST_STATE_COUNT; i++)
         if (strcmp(mst_state_names[i], state) == 0)
-            return codes[i];
-    return MST_CODE_CANNOT_TELL;
+            return &states[i];
+    return &states[MST_STATE_IDLE];
 }
 
 /* NULL: it is not of this machine, and nothing more is known of its processes. */
@@ -62,15 +71,28 @@ static uint64_t count_running(const struct mst_explanation *e, const struct mst_
     return running;
 }
 
+/* What a server waits for now is not in its logs yet. */
+static const char *action_now(enum mst_code code, const char *wait)
+{
+    const char *action = mst_wait_action(wait);
+
+    if (code == MST_CODE_DATABASE)
+        return "Look what it does now (MariaDB, MySQL: SHOW FULL PROCESSLIST; PostgreSQL: "
+               "pg_stat_activity): a lock, or a query without an index, which is in no slow log "
+               "before it ends.";
+    if (code == MST_CODE_DNS)
+        return "Look whether the name servers in /etc/resolv.conf answer. Use a caching resolver "
+               "on this machine, or addresses instead of names.";
+    return action != NULL ? action : "Shorten what they wait for.";
+}
+
 static void judge_wait(struct mst_finding *f, const struct mst_present_worker *w)
 {
-    const char *action = mst_wait_action(w->wait);
-
     f->code = mst_code_of(w->wait);
     f->certainty = MST_CERTAIN;
     snprintf(f->subject, sizeof f->subject, "%s", w->wait_end);
     MST_ACTION(f, "%s%s%s%s More workers would wait there, too.",
-               action != NULL ? action : "Shorten what they wait for.",
+               action_now(f->code, w->wait),
                w->path[0] != '\0' ? " One of them runs " : "", w->path,
                w->path[0] != '\0' ? "." : "");
 }
@@ -87,10 +109,12 @@ static void judge_in_php(struct mst_finding *f)
 static void judge_state(struct mst_finding *f, const struct mst_explanation *e,
                         struct mst_held *held)
 {
+    const struct in_state *in = find_state(held->example->state);
     uint64_t pid = held->example->pid;
 
-    f->code = code_of_state(held->example->state);
+    f->code = in->code;
     f->certainty = MST_LIKELY;
+    MST_ACTION(f, "%s", in->action);
     if (f->code != MST_CODE_STUCK_REQUESTS)
         return;
     held->computes = 2 * count_running(e, held) > held->busy;
@@ -212,6 +236,34 @@ static uint64_t weight_of_long(const struct mst_explained_server *s, const struc
     return share;
 }
 
+/* Most workers wait for the same, and not one of them gets it soon: a lock that is passed on every
+ * few seconds leaves no server stuck, and what ended before tells of its past. */
+static bool most_wait(const struct mst_explanation *e, const struct mst_explained_server *s,
+                      struct mst_held *held)
+{
+    return e->stuck_count == 0 && s->now.limit != MST_UNKNOWN && s->now.limit > 1 &&
+           mst_present_is_long(&s->now, MST_STUCK_NS, held) && 2 * held->count > held->limit &&
+           mst_code_of(held->example->wait) != MST_CODE_COUNT;
+}
+
+static bool add_most(struct mst_explanation *e, struct mst_held *held)
+{
+    struct mst_finding f = { .share_milli = MST_UNKNOWN, .requests = held->count,
+                             .weight = 2 * MST_WEIGHT_FIRST };
+    char sentence[MST_HELD_MAX];
+    size_t i;
+
+    for (i = 0; i < e->summary.finding_count; i++)
+        if (e->summary.findings[i].code == MST_CODE_PHP_WORKERS ||
+            e->summary.findings[i].code == MST_CODE_APACHE_WORKERS)
+            mst_found_no_headline(&e->summary.findings[i]);   /* more would wait there, too */
+    judge_wait(&f, held->example);
+    mst_held_say(sentence, held);
+    MST_TEXT(&f, "%s", sentence);
+    mst_found_number(&f, "longest_ns", held->longest_ns);
+    return mst_findings_add(&e->summary, &f);
+}
+
 /* Requests that are in flight for longer than any that ended: the figures of those say nothing of
  * them; and of all that are in flight, where all wait. What stuck workers do is told already. */
 static bool add_long(struct mst_explanation *e, const struct mst_explained_server *s)
@@ -225,6 +277,8 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     char sentence[MST_HELD_MAX];
     struct mst_held held;
 
+    if (most_wait(e, s, &held))
+        return add_most(e, &held);
     longest = longest < MST_STUCK_NS ? MST_STUCK_NS : longest;
     if (e->stuck_count > 0 || s->now.limit == MST_UNKNOWN || s->now.limit == 0)
         return true;

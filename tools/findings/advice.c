@@ -34,25 +34,36 @@ static double waited_seconds(const struct mst_budget *b, const struct mst_summar
     return (double)ns / (double)MST_NS_PER_S;
 }
 
+static bool is_uneven(const struct mst_plan *plan, uint64_t at_times)
+{
+    return at_times != MST_UNKNOWN &&
+           (double)at_times > plan->at_once * MST_UNEVEN_MILLI / 1000;
+}
+
 static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
     const struct mst_summary_client *c = &b->s->client;
+    uint64_t most = server->at_once_p99;
 
     plan->held = d->held;
     plan->rate = d->rate;
     plan->seconds = d->seconds;
-    plan->at_once = d->rate * (d->held + waited_seconds(b, server));
+    plan->waited = waited_seconds(b, server);
+    plan->at_once = d->rate * (d->held + plan->waited);
     plan->wanted = (uint64_t)ceil(plan->at_once);
+    if (is_uneven(plan, server->came_at_once_p99))
+        most = server->came_at_once_p99;
     /* Of several servers it is not known how many of the connections were for this one. */
     if (c->known && !b->fleet && c->concurrency != MST_UNKNOWN &&
         c->concurrency >= plan->wanted) {
         plan->wanted = c->concurrency;
         plan->at_once = (double)c->concurrency;
         plan->by = MST_WANTED_BY_TOOL;
-    } else if (server->at_once_p99 != MST_UNKNOWN && server->at_once_p99 > plan->wanted) {
-        plan->wanted = server->at_once_p99;
+    } else if (most != MST_UNKNOWN && most > plan->wanted) {
+        plan->wanted = most;
         plan->by = MST_WANTED_AT_TIMES;
+        plan->uneven = is_uneven(plan, most);
     }
 }
 
@@ -115,7 +126,8 @@ static enum mst_answer waits_one_by_one(const struct mst_summary *s)
 
 static void choose(struct mst_plan *plan, const struct mst_budget *b)
 {
-    double alone = plan->at_once / plan->held, full = full_rate(b, plan);
+    double at_once = plan->uneven ? (double)plan->wanted : plan->at_once;
+    double alone = at_once / plan->held, full = full_rate(b, plan);
     enum mst_answer one_by_one = waits_one_by_one(b->s);
 
     plan->then = isnan(full) ? NAN : fmin(alone, full);

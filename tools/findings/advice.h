@@ -20,7 +20,8 @@ enum mst_next_limit {
 enum mst_wanted_by {
     MST_WANTED_ON_AVERAGE,   /* rate x (held + waited): Little's law */
     MST_WANTED_BY_TOOL,      /* the load tool's concurrency */
-    MST_WANTED_AT_TIMES      /* 99 % of the samples have no more: the load was not even */
+    MST_WANTED_AT_TIMES      /* 99 % of the samples, or of the requests, have no more: the load was
+                              * not even */
 };
 
 struct mst_plan {
@@ -33,6 +34,9 @@ struct mst_plan {
     uint64_t wanted;               /* requests at once, those that waited included */
     enum mst_wanted_by by;
     double   at_once;              /* the same on average: what the predictions are for */
+    bool     uneven;               /* wanted at times are so many more than on average that the rate
+                                    * says nothing: predictions are for these times */
+    double   waited;               /* seconds, by a request, for a worker */
     double   held, rate, then;     /* seconds; requests a second now, and predicted; NAN: what the
                                     * CPUs allow is not known */
     double   seconds;              /* in which there was that rate */

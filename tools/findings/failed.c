@@ -194,16 +194,13 @@ static uint64_t first_restart_ns(struct mst_inquiry *q, const struct mst_summary
     return at != MST_UNKNOWN && at >= q->s->started_ns ? at - q->s->started_ns : MST_UNKNOWN;
 }
 
-/* The number that sql gives of a server around its restarts; 0 where it had none. */
+/* The number that sql gives of a server around its restarts. */
 static uint64_t around_restarts(struct mst_inquiry *q, const struct mst_summary_server *server,
                                 const char *sql)
 {
-    struct mst_query row;
+    struct mst_query row = mst_query_ask(q->db, sql, server->id);
     uint64_t number = 0;
 
-    if (mst_known(server->generations) == 0)
-        return 0;
-    row = mst_query_ask(q->db, sql, server->id);
     mst_query_set(&row, ":length", MST_RESTART_NS);
     if (mst_query_next(&row))
         number = mst_known(mst_row_number(&row, "number"));
@@ -211,11 +208,14 @@ static uint64_t around_restarts(struct mst_inquiry *q, const struct mst_summary_
     return number;
 }
 
-#define RESTARTS "AND EXISTS (SELECT 1 FROM lifecycle AS l WHERE l.server_id = :id " \
-                 "AND l.event = 'generation' AND "
+#define AROUND(events) "AND EXISTS (SELECT 1 FROM lifecycle AS l WHERE l.server_id = :id " \
+                       "AND l.event IN (" events ") AND "
+#define RESTARTS       AROUND("'generation'")
 
 uint64_t mst_restart_wait_ns(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
+    if (mst_known(server->generations) == 0)
+        return 0;
     return around_restarts(q, server, mst_summary_is_php(server) ?
         "SELECT sum(wait_ns) AS number " MST_FROM_PHPS_REQUESTS RESTARTS
         "start_ns >= l.time_ns AND start_ns - wait_ns <= l.time_ns + :length)" :
@@ -223,12 +223,12 @@ uint64_t mst_restart_wait_ns(struct mst_inquiry *q, const struct mst_summary_ser
         "start_ns + queue_ns >= l.time_ns AND start_ns <= l.time_ns + :length)");
 }
 
-/* The processes of a hard restart end before it. */
+/* The processes of a hard restart end before it, and so do those of a stop. */
 uint64_t mst_restart_exits(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     return around_restarts(q, server,
         "SELECT count(*) AS number FROM lifecycle AS e WHERE server_id = :id AND event = 'exit' "
-        RESTARTS "abs(e.time_ns - l.time_ns) <= :length)");
+        AROUND("'generation', 'stopped'") "abs(e.time_ns - l.time_ns) <= :length)");
 }
 
 static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)

@@ -27,7 +27,7 @@ static void find_sending(struct mst_inquiry *q, enum mst_code code, uint64_t par
     if (!mst_budget_counts(&q->b, part_ns))
         return;
     f = mst_found(q, code, part_ns < other_ns / 3 * 2 ? MST_LIKELY : MST_CERTAIN, part_ns);
-    if (code == MST_CODE_SERVER_PACED && mst_cpu_is_full(q->s) && q->b.front->local)
+    if (code == MST_CODE_SERVER_PACED && mst_cpu_explains(q, part_ns))
         f->certainty = MST_LIKELY;   /* who waits for a CPU gives the kernel nothing to send */
     if (f->certainty == MST_LIKELY)
         mst_found_no_headline(f);

@@ -110,22 +110,35 @@ static uint64_t spent_ns(const struct mst_inquiry *q, bool ours)
     return cpu > tool ? cpu - tool : 0;
 }
 
-/* Time in which requests computed or were ready to: PHP says so of its own. Elsewhere it is the CPU
- * time, as many times longer as threads wait for a CPU. */
-static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
+/* The CPU time of requests, as many times longer as threads wait for a CPU. */
+static uint64_t crowded_ns(const struct mst_inquiry *q, bool ours)
 {
     const struct mst_summary *s = q->s;
-    const struct mst_budget *b = &q->b;
     uint64_t crowd = 1000;
+
+    if (s->max_runnable != MST_UNKNOWN && s->cpus != MST_UNKNOWN && s->cpus > 0 &&
+        s->max_runnable > s->cpus)
+        crowd = mst_milli(s->max_runnable, s->cpus);
+    return (uint64_t)((unsigned __int128)spent_ns(q, ours) * crowd / 1000);
+}
+
+bool mst_cpu_explains(const struct mst_inquiry *q, uint64_t ns)
+{
+    return mst_cpu_is_full(q->s) && q->b.front->local &&
+           (q->s->max_runnable == MST_UNKNOWN || q->b.front->cpu_ns == MST_UNKNOWN ||
+            ns / MST_CPU_EXPLAINS_FACTOR <= crowded_ns(q, false));
+}
+
+/* Time in which requests computed or were ready to: PHP says so of its own. */
+static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
+{
+    const struct mst_budget *b = &q->b;
 
     if (mst_budget_knows_run(b))
         return b->cpu_ns + b->cpu_wait_ns + (b->cpu_wait_ns == 0 ? b->php_rest_ns : 0) +
                (b->front != b->php ? b->handle_ns + b->read_ns + b->send_ns + b->tls_ns +
                 b->checks_ns : 0);
-    if (s->max_runnable != MST_UNKNOWN && s->cpus != MST_UNKNOWN && s->cpus > 0 &&
-        s->max_runnable > s->cpus)
-        crowd = mst_milli(s->max_runnable, s->cpus);
-    return (uint64_t)((unsigned __int128)spent_ns(q, ours) * crowd / 1000);
+    return crowded_ns(q, ours);
 }
 
 /* Whether other programs can have worked for this server: its requests waited for a database or a

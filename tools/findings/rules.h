@@ -13,6 +13,8 @@
 void mst_find_client_failures(struct mst_inquiry *q);   /* unanswered.c */
 void mst_find_memory(struct mst_inquiry *q);       /* machine.c */
 void mst_find_cpu(struct mst_inquiry *q);          /* machine.c */
+/* Whether requests can have waited so long, all together, for CPUs that others had. */
+bool mst_cpu_explains(const struct mst_inquiry *q, uint64_t ns);   /* machine.c */
 void mst_find_exhausted(struct mst_inquiry *q);    /* machine.c */
 void mst_find_generator(struct mst_inquiry *q);    /* client.c */
 void mst_find_beyond(struct mst_inquiry *q);       /* client.c */

@@ -159,6 +159,15 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                stops[plan->next], needs, only_if);
     if (isnan(plan->then))
         return;
+    if (plan->uneven) {
+        MST_PREDICTED(f, "%s instead of %s for a request, if one holds its worker for %s as now",
+                      mst_format_time((uint64_t)((double)plan->wanted / plan->then *
+                                                 (double)MST_NS_PER_S)).text,
+                      mst_format_time((uint64_t)((plan->held + plan->waited) *
+                                                 (double)MST_NS_PER_S)).text,
+                      mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
+        return;
+    }
     MST_PREDICTED(f, "about %.3g requests/s instead of %.3g, and %s instead of %s for a request, "
                   "if one holds its worker for %s as now", plan->then, plan->rate,
                   mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,

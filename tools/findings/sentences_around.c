@@ -3,9 +3,11 @@
 #include "findings/sentences.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/thresholds.h"
+#include "base/clock.h"
 #include "base/ratio.h"
 #include "console/format.h"
 #include "findings/findings.h"
@@ -206,6 +208,9 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
         [MST_ANSWER_YES] = " More workers cannot help: they would wait there, too.",
     };
     uint64_t ns = b->waits_ns[wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
+    /* With what holds the workers the wait for one becomes shorter: nobody knows by how much. */
+    const char *behind = mst_budget_milli(b, b->queue_ns + b->php_wait_ns) >= MST_FINDING_MILLI ?
+                         "at most " : "";
     char part[80], which[256], of_run[64] = "";
 
     say_part(part, b, ns);
@@ -216,7 +221,7 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
     MST_TEXT(f, "PHP waited for %s for %s%s%s%s.", wait_names[wait], part, of_run, which,
              one_at_a_time[one_by_one]);
     MST_ACTION(f, "%s%s", wait_actions[wait], workers[one_by_one]);
-    MST_PREDICTED(f, "without this wait a request takes %s instead of %s",
+    MST_PREDICTED(f, "without this wait a request takes %s%s instead of %s", behind,
                   mst_format_time(mst_budget_mean_ns(b, without)).text,
                   mst_format_time(mst_budget_mean_ns(b, b->total_ns)).text);
 }
@@ -304,7 +309,7 @@ void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t 
 
 /* ---- around -------------------------------------------------------------------------------- */
 
-static void say_common(char text[256], const struct mst_tail *t)
+static void say_common(char text[256], const struct mst_budget *b, const struct mst_tail *t)
 {
     const struct mst_formatted slow = mst_format_percent(t->common_slow_milli);
     const struct mst_formatted all = mst_format_percent(t->common_all_milli);
@@ -323,8 +328,9 @@ static void say_common(char text[256], const struct mst_tail *t)
         mst_say(text, 256, "; for %s of them OPcache did not have the script yet", slow.text);
         break;
     case MST_COMMON_SECOND:
-        mst_say(text, 256, "; %s of them began in second %s of the load, as did %s of all",
-                slow.text, t->value, all.text);
+        mst_say(text, 256, "; %s of them began within a second from %s on, as did %s of all",
+                slow.text, mst_format_clock(b->s->started_ns + strtoull(t->value, NULL, 10) *
+                                            MST_NS_PER_S).text, all.text);
         break;
     case MST_COMMON_PROCESS:
         mst_say(text, 256, "; %s of them were process %s's, which had %s of all", slow.text,
@@ -335,17 +341,29 @@ static void say_common(char text[256], const struct mst_tail *t)
     }
 }
 
+/* Whether a wait of that kind is for a server, which has a log of its own. */
+static bool is_for_server(const char *kind)
+{
+    enum mst_code code = mst_code_of(kind);
+
+    return code == MST_CODE_DATABASE || code == MST_CODE_CACHE || code == MST_CODE_HTTP ||
+           code == MST_CODE_MAIL || code == MST_CODE_STREAM;
+}
+
 void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
 {
-    const char *space = stall->end[0] != '\0' ? " " : "";
+    char what[MST_WAIT_WORDS_MAX];
 
-    MST_TEXT(f, "PHP stood still from %s to %s (%s): %" PRIu64 " requests waited for %s%s%s, and "
+    mst_wait_words(what, stall->kind, stall->end);
+    MST_TEXT(f, "PHP stood still from %s to %s (%s): %" PRIu64 " requests waited for %s, and "
              "those that came later waited behind them.", mst_format_clock(stall->from_ns).text,
              mst_format_clock(stall->until_ns).text,
-             mst_format_time(stall->until_ns - stall->from_ns).text, stall->requests, stall->kind,
-             space, stall->end);
-    MST_ACTION(f, "Look what %s did then, in its own log.", stall->end[0] != '\0' ? stall->end :
-               stall->kind);
+             mst_format_time(stall->until_ns - stall->from_ns).text, stall->requests, what);
+    if (is_for_server(stall->kind))
+        MST_ACTION(f, "Look what %s did then, in its own log.",
+                   stall->end[0] != '\0' ? stall->end : stall->kind);
+    else
+        MST_ACTION(f, "%s", mst_wait_action(stall->kind));
 }
 
 void mst_say_follows_from_stall(struct mst_finding *f)
@@ -357,19 +375,20 @@ void mst_say_follows_from_stall(struct mst_finding *f)
 
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t)
 {
-    char common[256], part[160];
+    char common[256], part[160], wait[MST_WAIT_WORDS_MAX];
 
-    say_common(common, t);
+    say_common(common, b, t);
     mst_say(part, sizeof part, "%s", t->part->meaning);
-    if (t->wait[0] != '\0')
-        mst_say(part, sizeof part, "PHP's waiting for %s%s%s", t->wait,
-                t->wait_end[0] != '\0' ? " " : "", t->wait_end);
+    if (t->wait[0] != '\0') {
+        mst_wait_words(wait, t->wait, t->wait_end);
+        mst_say(part, sizeof part, "PHP's waiting for %s", wait);
+    }
     MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " requests took more than %s, the median takes %s: what "
              "made them slow is mostly %s%s.", t->slow, b->front->requests,
              mst_format_time(t->border_ns).text, mst_format_time(t->median_ns).text,
              part, common);
-    MST_ACTION(f, "Look at these requests alone: mpmstat report -o run.html ARCHIVE lists the "
-               "slowest.");
+    MST_ACTION(f, "Look at these requests alone: the page of a recording (mpmstat report -o "
+               "run.html) lists the slowest.");
 }
 
 void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t apart_ns)

@@ -119,7 +119,9 @@ void mst_find_stall(struct mst_inquiry *q)
     struct mst_finding *f;
     enum mst_code code;
 
-    if (q->s->command_line != NULL || !mst_budget_knows_run(&q->b) || !find_gap(q, &stall) ||
+    /* A request ran for all of it. */
+    if (!mst_budget_knows_run(&q->b) ||
+        q->b.php->phases[MST_PHASE_PHP_RUN].max_ns < MST_STALL_NS || !find_gap(q, &stall) ||
         !find_wait(q, &stall))
         return;
     code = mst_code_of(stall.kind);

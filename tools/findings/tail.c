@@ -51,6 +51,9 @@ static const char behind_slow[] =
     "p.request_id IN (SELECT request_id " MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow)";
 static const char slow_itself[] = "p.server_id = :id AND " PHP_TOTAL " > :slow";
 
+/* What explain looks at has requests that began before. */
+#define BEGAN_IN_SECOND "CASE WHEN start_ns >= :started THEN (start_ns - :started) / 1000000000 END"
+
 /* What most slow requests share, and few others have. */
 struct attribute { const char *apache, *php; enum mst_in_common kind; };
 static const struct attribute attributes[] = {
@@ -58,8 +61,7 @@ static const struct attribute attributes[] = {
     { "label", "script", MST_COMMON_LABEL },
     { "CASE nth WHEN 0 THEN 'first' END", NULL, MST_COMMON_FIRST },
     { NULL, "CASE cached WHEN 0 THEN 'cold' END", MST_COMMON_UNCACHED },
-    { "(start_ns - :started) / 1000000000", "(start_ns - :started) / 1000000000",
-      MST_COMMON_SECOND },
+    { BEGAN_IN_SECOND, BEGAN_IN_SECOND, MST_COMMON_SECOND },
     { "pid", "pid", MST_COMMON_PROCESS },
 };
 

@@ -36,8 +36,8 @@ static void note_plan(struct mst_finding *f, const struct mst_plan *plan,
     if (plan->known) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
-        mst_found_number(f, "predicted_rate_milli",
-                         isnan(plan->then) ? MST_UNKNOWN : (uint64_t)(plan->then * 1000));
+        mst_found_number(f, "predicted_rate_milli", isnan(plan->then) || plan->uneven ?
+                         MST_UNKNOWN : (uint64_t)(plan->then * 1000));
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
         mst_found_number(f, "start_servers_too", spawns ? 1 : MST_UNKNOWN);
     }

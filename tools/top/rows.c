@@ -177,17 +177,16 @@ void mst_top_rows_heading(struct mst_top_line *line, const struct mst_top_view *
 
 static void draw_request(struct mst_top_line *line, const struct mst_present_worker *r)
 {
+    char wait[MST_WAIT_WORDS_MAX];
+
     mst_top_add(line, "%8s ", mst_format_count(r->pid).text);
     mst_top_add_text(line, r->state, 10, true);
     mst_top_add(line, "%8s ", mst_format_time(r->busy_ns).text);
     mst_top_add_text(line, r->label, 16, true);
     mst_top_add(line, " ");
     if (r->wait[0] != '\0') {
-        if (!mst_other_end_says_kind(r->wait_end, r->wait)) {
-            mst_top_add_text(line, r->wait, REST, false);
-            mst_top_add_text(line, r->wait_end[0] != '\0' ? " " : "", REST, false);
-        }
-        mst_top_add_text(line, r->wait_end, REST, false);
+        mst_wait_words(wait, r->wait, r->wait_end);
+        mst_top_add_text(line, wait, REST, false);
         mst_top_add(line, ", %s  ", mst_format_time(r->wait_ns).text);
     }
     mst_top_add_text(line, r->path, REST, false);

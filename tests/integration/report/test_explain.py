@@ -145,7 +145,7 @@ def test_php_stuck_in_a_lock(php_server, fpm_masters, tmp_path):
             for _ in range(5):
                 connections.append(apache.connect(timeout=60))
                 connections[-1].send_request("/lock.php")
-            wait_until(lambda: first(explain(apache.board, board))["code"] == "lock", 30,
+            wait_until(lambda: "PHP is stuck" in first(explain(apache.board, board))["text"], 30,
                        "PHP to be stuck")
             found = explain(apache.board, board)
             text = shown(apache.board, board)
@@ -183,8 +183,8 @@ def test_mod_php_stuck_in_a_lock(php_server, php_boards):
                 connections.append(apache.connect(timeout=60))
                 connections[-1].send_request("/lock.php")
             board = php.board(php_boards, "apache2handler")
-            wait_until(lambda: first(explain(apache.board, board))["code"] == "lock", 30,
-                       "Apache to be stuck")
+            wait_until(lambda: "Apache is stuck" in first(explain(apache.board, board))["text"],
+                       30, "Apache to be stuck")
             found = explain(apache.board, board)
         finally:
             fcntl.flock(held, fcntl.LOCK_UN)
@@ -194,6 +194,30 @@ def test_mod_php_stuck_in_a_lock(php_server, php_boards):
     assert f["text"].startswith("Apache is stuck: 3 of its 3 workers wait for lock "), f
     assert "not measured" not in f["action"] and f["certainty"] == "certain"
     assert {w["wait"] for w in found["now"][0]["workers"]} == {"lock"}
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_a_lock_that_is_passed_on(php_server, fpm_masters):
+    """It is free every three seconds, so a worker takes a request now and then: none is stuck, and
+    all the others wait for it. What ended before tells nothing of that."""
+    apache = php_server("event", workers=50, children=6, settings=php.settings("@ROOT@/run"))
+    lock = fpm_masters[-1].root / "run" / "lock"
+    lock.touch(0o666)
+    lock.chmod(0o666)
+    apache.page("lock.php", f"<?php $f = fopen('{lock}', 'r'); flock($f, LOCK_EX); sleep(3);")
+    board, connections = fpm_masters[-1].board, []
+    try:
+        for _ in range(10):
+            connections.append(apache.connect(timeout=60))
+            connections[-1].send_request("/lock.php")
+        wait_until(lambda: "5 of PHP's 6 workers" in first(explain(apache.board, board))["text"],
+                   30, "the lock to be passed on")
+        f = first(explain(apache.board, board))
+    finally:
+        for connection in connections:
+            connection.close()
+    assert f["code"] == "lock" and "wait for lock " in f["text"], f
+    assert f["action"].endswith("More workers would wait there, too."), f
 
 
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
