@@ -385,12 +385,12 @@ size_t mst_present_held(struct mst_present *const *servers, size_t count,
         for (i = 0; i < count; i++)
             if (rank_of(servers[i]) == rank)
                 n += add_pools(mst_present_is_stuck, servers[i], &held[n], room - n);
-    for (i = 0; i < n; i++)
-        find_php(servers, count, &held[i]);
     for (rank = 0; rank <= 2 && n == 0; rank++)
         for (i = 0; i < count; i++)
             if (rank_of(servers[i]) == rank)
                 n += add_long(servers[i], &held[n], room - n);
+    for (i = 0; i < n; i++)
+        find_php(servers, count, &held[i]);
     return n;
 }
 

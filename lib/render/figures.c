@@ -55,6 +55,11 @@ struct mst_formatted mst_format_milli(uint64_t milli)
     return milli == MST_UNKNOWN ? unknown() : scaled((double)milli / 1000, "");
 }
 
+struct mst_formatted mst_format_real(double value)
+{
+    return scaled(value, "");
+}
+
 struct mst_formatted mst_format_percent(uint64_t milli)
 {
     struct mst_formatted h;

@@ -13,6 +13,8 @@ struct mst_formatted mst_format_time(uint64_t ns);
 struct mst_formatted mst_format_bytes(uint64_t bytes);
 /* Thousandths: "19.8" of 19800; "-". */
 struct mst_formatted mst_format_milli(uint64_t milli);
+/* A number with three figures, or all those before the point; not below 0. */
+struct mst_formatted mst_format_real(double value);
 /* Thousandths as a percentage: "99.6 %" of 996; "-". */
 struct mst_formatted mst_format_percent(uint64_t milli);
 /* "2000"; "-". */

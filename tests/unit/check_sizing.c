@@ -84,7 +84,7 @@ START_TEST(test_sizing_counts_idle_connections)
     sql(&m, "UPDATE samples SET keepalive_ns = handling_ns / 10 * 6.5, handling_ns = handling_ns / "
         "10 * 3");
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "more than 10: up to 13", "9.5 workers busy on average "
+    expect_advice(&m, MST_ADVICE_WORKERS, "more than 10: up to 13", "9.50 workers busy on average "
                   "(6.50 of them with idle keep-alive connections) + 50.15/s x 60.0 ms waited = "
                   "12.5 at once");
     end(&m);

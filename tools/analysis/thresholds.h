@@ -25,6 +25,7 @@
 #define MST_SIZING_RUN_MIN_NS      (2 * MST_NS_PER_S)
 /* So many times as many requests at times as on average, and their rate is no load's: it paused. */
 #define MST_UNEVEN_MILLI           2000u
+#define MST_PREDICT_REQUESTS_MIN   20u    /* as for Little's law */
 #define MST_SIZING_REQUESTS_MIN    100u   /* a mean of fewer has no useful interval */
 /* A load tool's own start is a large part of a shorter run. */
 #define MST_GENERATOR_RUN_MIN_NS   (100 * MST_NS_PER_MS)

@@ -181,7 +181,7 @@ void mst_usl_say(const struct mst_usl *usl, size_t points, char *text, size_t si
     case MST_KNEE_KNOWN:
         snprintf(text, size, "Throughput is highest at about %.0f concurrent requests (95 %% "
                  "interval %.0f to %.0f), by the Universal Scalability Law through %zu runs: "
-                 "gamma %.4g requests/s alone, alpha %.4g (waiting for what only one can have), "
+                 "gamma %.0f requests/s alone, alpha %.4g (waiting for what only one can have), "
                  "beta %.4g (what they cost each other). More concurrency than that makes it "
                  "slower.",
                  usl->at, usl->from, usl->to, points, usl->gamma, usl->alpha, usl->beta);

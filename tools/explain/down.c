@@ -28,14 +28,16 @@ static bool add_ended(struct mst_explanation *e, struct mst_explained_server *s)
 {
     struct mst_finding f = new_finding(MST_CODE_SERVER_RESTARTED, 3 * MST_WEIGHT_FIRST);
     bool was_stopped = s->sample.stopped_ns != MST_UNKNOWN;
+    uint64_t end_ns = was_stopped ? s->sample.stopped_ns : s->last_ns;
     char since[48] = "", without[512];
 
     snprintf(f.subject, sizeof f.subject, "%s", mst_source_called(s->source));
     if (was_stopped)
         snprintf(since, sizeof since, " at %s", mst_format_clock(s->sample.stopped_ns).text);
-    s->is_without = mst_source_local(s->source) &&
-                    mst_uninstrumented_say(mst_server_is_php(s) ? MST_ASK_PHP : MST_ASK_APACHE,
-                                           without, sizeof without);
+    s->is_without = mst_source_local(s->source) && end_ns != 0 &&
+                    mst_uninstrumented_instead(mst_server_is_php(s) ? MST_ASK_PHP : MST_ASK_APACHE,
+                                               mst_source_identity(s->source)->pid, end_ns,
+                                               without, sizeof without);
     MST_TEXT(&f, "The server of %s %s: it %s%s. What follows is of the time before.",
              mst_source_called(s->source),
              s->is_without ? "is not recorded any more" : "does not run",

@@ -77,10 +77,22 @@ static uint64_t heaviest_of_servers(const struct mst_summary *s)
 }
 
 /* The first finding, and the second where it explains a headline's share, too. */
+/* A few requests are no sample of those that a prediction is about. */
+static void predict_from_enough(struct mst_summary *s)
+{
+    const struct mst_summary_server *front = mst_summary_front(s);
+    size_t i;
+
+    for (i = 0; i < s->finding_count && front != NULL; i++)
+        if (front->requests < MST_PREDICT_REQUESTS_MIN)
+            s->findings[i].predicted[0] = '\0';
+}
+
 static void judge(struct mst_summary *s)
 {
     size_t used = 0, i;
 
+    predict_from_enough(s);
     s->headline_count = s->finding_count > 1 && s->findings[1].weight >= MST_HEADLINE_MILLI ? 2 :
                         s->finding_count > 0;
     s->verdict[0] = '\0';

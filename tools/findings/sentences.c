@@ -152,7 +152,7 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
     if (plan->by == MST_WANTED_BY_TOOL)
         mst_say(by, sizeof by, " (the load tool's concurrency)");
     else if (plan->by == MST_WANTED_AT_TIMES)
-        mst_say(by, sizeof by, " (%.3g on average)", plan->at_once);
+        mst_say(by, sizeof by, " (%s on average)", mst_format_real(plan->at_once).text);
     MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 "): %s%" PRIu64 " requests wanted to be "
                "served at once%s%s.%s%s", directive, plan->workers, plan->now,
                plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
@@ -168,9 +168,9 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                       mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
         return;
     }
-    MST_PREDICTED(f, "about %.3g requests/s instead of %.3g, and %s instead of %s for a request, "
-                  "if one holds its worker for %s as now", plan->then, plan->rate,
-                  mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,
+    MST_PREDICTED(f, "about %s requests/s instead of %s, and %s instead of %s for a request, if "
+                  "one holds its worker for %s as now", mst_format_real(plan->then).text,
+                  mst_format_real(plan->rate).text, mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,
                   mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
 }
 

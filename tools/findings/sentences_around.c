@@ -38,6 +38,11 @@ void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b)
                "for an idle connection; or have more workers.");
 }
 
+static bool is_event(const struct mst_budget *b)
+{
+    return b->front->mpm != NULL && strcmp(b->front->mpm, "event") == 0;
+}
+
 void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t part_ns)
 {
     char part[80];
@@ -47,7 +52,9 @@ void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t
     case MST_CODE_SLOW_CLIENTS:
         MST_TEXT(f, "Clients read slowly: their receive windows were full for %s.",
                  part);
-        MST_ACTION(f, "Put a proxy in front, or use event, which needs no worker while it waits to "
+        MST_ACTION(f, is_event(b) ? "Put a proxy nearer to the clients in front, or make the "
+                   "answers smaller (compression, images)." :
+                   "Put a proxy in front, or use event, which needs no worker while it waits to "
                    "write: a worker is held until the client has nearly all.");
         break;
     case MST_CODE_SLOW_NETWORK:
@@ -109,7 +116,8 @@ void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
     say_part(part, b, b->read_ns);
     MST_TEXT(f, "Clients sent their requests' headers slowly: reading them took %s.", part);
     MST_ACTION(f, "Set RequestReadTimeout (mod_reqtimeout), which ends connections that send "
-               "nothing, or use event, which needs no worker while a connection is idle.");
+               "nothing%s.", is_event(b) ? "" :
+               ", or use event, which needs no worker while a connection is idle");
 }
 
 void mst_say_holder(struct mst_finding *f, const struct mst_holders *holders,

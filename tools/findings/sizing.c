@@ -61,6 +61,15 @@ static void add_memory(struct mst_advice *advice, const struct mst_per_process *
 
 /* ---- workers --------------------------------------------------------------------- */
 
+/* With a figure more than the product has, so that a reader can multiply. */
+static struct mst_formatted rate_text(double rate)
+{
+    struct mst_formatted text;
+
+    snprintf(text.text, sizeof text.text, rate < 1e4 ? "%.4g" : "%.0f", rate);
+    return text;
+}
+
 /* Says how many requests there were at once on average, waiting and with a worker. Returns how
  * many. */
 static double add_at_once(char *text, size_t size, const struct mst_summary_server *server,
@@ -70,14 +79,15 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
     double all = mst_demand_at_once(server, d);
 
     if (!mst_keepalive_holds(server))
-        mst_say(text, size, "%.4g/s x (%s held + %s waited) = %.3g requests at once", d->rate,
-            seconds_text(d->held).text, seconds_text(waited).text, all);
+        mst_say(text, size, "%s/s x (%s held + %s waited) = %s requests at once",
+            rate_text(d->rate).text, seconds_text(d->held).text, seconds_text(waited).text,
+            mst_format_real(all).text);
     else
-        mst_say(text, size, "%.3g workers busy on average (%s of them with idle keep-alive "
-            "connections) + %.4g/s x %s waited = %.3g at once",
-            (double)server->mean_busy_milli / 1000,
-            mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text, d->rate,
-            seconds_text(waited).text, all);
+        mst_say(text, size, "%s workers busy on average (%s of them with idle keep-alive "
+            "connections) + %s/s x %s waited = %s at once",
+            mst_format_milli(server->mean_busy_milli).text,
+            mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
+            rate_text(d->rate).text, seconds_text(waited).text, mst_format_real(all).text);
     return all;
 }
 
@@ -149,12 +159,14 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
 {
     advice->known = true;
     MST_SAY(advice->answer, "%" PRIu64 " for this load", mst_demand_enough(server, d));
-    MST_SAY(advice->arithmetic, "%.4g requests/s x %s held = %.3g workers on average; with "
-        "arrivals at random 99 %% of the time at most %.0f. At most %s were seen busy.", d->rate,
-        seconds_text(d->held).text, d->workers, mst_poisson_most(d->high),
+    MST_SAY(advice->arithmetic, "%s requests/s x %s held = %s workers on average; with "
+        "arrivals at random 99 %% of the time at most %.0f. At most %s were seen busy.",
+        rate_text(d->rate).text, seconds_text(d->held).text,
+        mst_format_real(d->workers).text, mst_poisson_most(d->high),
         mst_format_count(server->max_busy).text);
-    MST_SAY(advice->uncertainty, "95 %% interval of the mean: %.3g to %.3g. Another rate: the same "
-        "time held, times that rate. ", d->low, d->high);
+    MST_SAY(advice->uncertainty, "95 %% interval of the mean: %s to %s. Another rate: the same "
+        "time held, times that rate. ", mst_format_real(d->low).text,
+        mst_format_real(d->high).text);
 }
 
 static bool advise_workers(struct mst_advice *advice, const struct mst_summary *run,

@@ -8,13 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "base/clock.h"
 #include "system/proc.h"
 
 #define FPM          "php-fpm"     /* a version may follow: php-fpm8.2 */
 #define VERSION_MAX  16u
 #define PATH_BYTES   256u
 #define SERVERS_SAID 3u
+
+/* Asked besides: where the servers that are recorded have their boards. */
+#define ASK_BOARDS 4u
 
 /* What a server's parent process has mapped. */
 struct mapped {
@@ -175,7 +180,7 @@ static void ask_apache(struct sentences *s, const struct mst_proc *proc, unsigne
         add_apache(s, proc);
     if ((ask & MST_ASK_PHP) && m.mod_php && !m.extension)
         add_php(s, proc, m.php_version, "apache2", "apache2");
-    if ((ask & MST_ASK_APACHE) && m.module && m.board[0] != '\0')
+    if ((ask & ASK_BOARDS) && m.module && m.board[0] != '\0')
         add(s, "%s%s (process %" PRIu64 ") has its board at %s: name it with -t", s->count++ > 0 ?
             ". " : "", proc->name, proc->pid, m.board);
 }
@@ -192,7 +197,18 @@ static void ask_fpm(struct sentences *s, const struct mst_proc *proc)
     add_php(s, proc, version, "fpm", service);
 }
 
-bool mst_uninstrumented_say(unsigned ask, char *text, size_t size)
+static bool is_instead(const struct mst_proc *proc, uint64_t pid, uint64_t since_ns)
+{
+    struct timespec boot = { 0 };
+    uint64_t began_ns;
+
+    clock_gettime(CLOCK_BOOTTIME, &boot);
+    began_ns = mst_realtime_ns() - ((uint64_t)boot.tv_sec * MST_NS_PER_S + (uint64_t)boot.tv_nsec) +
+               mst_ticks_to_ns(proc->start_ticks);
+    return proc->pid == pid || began_ns + MST_NS_PER_S > since_ns;   /* to a second */
+}
+
+static bool say(unsigned ask, uint64_t pid, uint64_t since_ns, char *text, size_t size)
 {
     struct sentences s = { text, size, 0, 0 };
     struct mst_proc_list list = { 0 };
@@ -203,7 +219,7 @@ bool mst_uninstrumented_say(unsigned ask, char *text, size_t size)
     for (i = 0; i < list.count && fine && s.count < SERVERS_SAID; i++) {
         const struct mst_proc *proc = &list.items[i];
 
-        if (!is_first(&list, proc))
+        if (!is_first(&list, proc) || !is_instead(proc, pid, since_ns))
             continue;
         if (is_apache(proc))
             ask_apache(&s, proc, ask);
@@ -212,4 +228,15 @@ bool mst_uninstrumented_say(unsigned ask, char *text, size_t size)
     }
     mst_proc_free(&list);
     return text[0] != '\0';
+}
+
+bool mst_uninstrumented_say(unsigned ask, char *text, size_t size)
+{
+    return say(ask & MST_ASK_APACHE ? ask | ASK_BOARDS : ask, 0, 0, text, size);
+}
+
+bool mst_uninstrumented_instead(unsigned ask, uint64_t pid, uint64_t since_ns, char *text,
+                                size_t size)
+{
+    return say(ask, pid, since_ns, text, size);
 }

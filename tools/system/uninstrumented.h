@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Which servers are asked about. PHP: FPM's, and Apache's with mod_php. */
 enum { MST_ASK_APACHE = 1, MST_ASK_PHP = 2 };
@@ -16,5 +17,11 @@ enum { MST_ASK_APACHE = 1, MST_ASK_PHP = 2 };
  * where its board is, if it has one. Servers of other containers are left out. Returns false, and
  * "", where there is nothing to say. */
 bool mst_uninstrumented_say(unsigned ask, char *text, size_t size);
+
+/* The same of a server that took the place of another, whose first process had that pid and which
+ * ended at that wall-clock time: it has the same process, or began later. One that has a board is
+ * not such a server. */
+bool mst_uninstrumented_instead(unsigned ask, uint64_t pid, uint64_t since_ns, char *text,
+                                size_t size);
 
 #endif

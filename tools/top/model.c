@@ -283,6 +283,19 @@ void mst_top_take(struct mst_top *top, size_t which, const struct mst_snapshot *
     find_full(top, which, wall_ns);
 }
 
+/* What to say first: who is stuck; where the workers of PHP are full, Apache's long requests wait
+ * for one. */
+static bool find_held(struct mst_present *const *servers, size_t count, struct mst_held *held)
+{
+    bool is_held = mst_present_held(servers, count, held, 1) > 0;
+    struct mst_held full;
+
+    if ((is_held && held->is_stuck) || !mst_present_full(servers, count, &full))
+        return is_held;
+    *held = full;
+    return true;
+}
+
 void mst_top_conclude(struct mst_top *top)
 {
     struct mst_present **servers = calloc(top->server_count + 1, sizeof *servers);
@@ -295,8 +308,7 @@ void mst_top_conclude(struct mst_top *top)
             servers[count++] = &top->servers[i].present;
     if (servers != NULL) {
         mst_present_join(servers, count);
-        if (mst_present_held(servers, count, &held, 1) > 0 ||
-            mst_present_full(servers, count, &held)) {
+        if (find_held(servers, count, &held)) {
             mst_held_say(top->sentence, &held);
             top->is_stuck = held.is_stuck;
         }
