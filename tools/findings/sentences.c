@@ -168,9 +168,10 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                       mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
         return;
     }
-    MST_PREDICTED(f, "about %s requests/s instead of %s, and %s instead of %s for a request, if "
-                  "one holds its worker for %s as now", mst_format_real(plan->then).text,
-                  mst_format_real(plan->rate).text, mean_at(plan, plan->then).text, mean_at(plan, plan->rate).text,
+    MST_PREDICTED(f, "about %s requests/s instead of %s, and %s instead of %s for a request, "
+                  "if one holds its worker for %s as now", mst_format_real(plan->then).text,
+                  mst_format_real(plan->rate).text, mean_at(plan, plan->then).text,
+                  mean_at(plan, plan->rate).text,
                   mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
 }
 
