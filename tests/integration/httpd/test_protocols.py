@@ -509,15 +509,17 @@ def test_http2_under_load(secure_server, mpm, scheme):
     assert sum(r["bytes"] for r in records) == 3_000_000
     assert all(r["no_worker"] and r["status"] == 200 and not r["aborted"] for r in records)
     big = apache.page("big", b"x" * 20_000_000)
+    def in_flight():
+        return sum(e["in_flight"] for e in tool.labels(tool.status(apache.board)))
     for _ in range(3):                       # given up half-way
         client = subprocess.Popen([build.find("curl"), "-sk", "--http2-prior-knowledge",
                                    "--limit-rate", "1000k", "-o", "/dev/null", base + big])
-        wait_until(lambda: sum(e["in_flight"] for e in tool.labels(tool.status(apache.board))), 10,
-                   "a request in flight")
+        wait_until(in_flight, 10, "a request in flight")
         client.kill()
         client.wait(10)
+        wait_until(lambda: in_flight() == 0, 10, "the end of what was given up")
     wait_until(lambda: tool.requests(tool.status(apache.board)) == before + 1003, 10,
-               "the given up ones")
+               lambda: f"{before} + 1003 requests, not {tool.requests(tool.status(apache.board))}")
     nothing_left(apache)
     assert_sums(records_of(apache, before + 1003))
     assert apache.get("/").status == 200
