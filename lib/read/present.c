@@ -283,8 +283,8 @@ bool mst_present_is_long(const struct mst_present *p, uint64_t than_ns, struct m
     return held->busy > 0;
 }
 
-bool mst_present_is_full(const struct mst_present *p, const struct mst_present_pool *pool,
-                         struct mst_held *held)
+static bool is_full(const struct mst_present *p, const struct mst_present_pool *pool,
+                    struct mst_held *held)
 {
     uint64_t queue = pool != NULL ? pool->queue : p->queue;
 
@@ -402,7 +402,7 @@ bool mst_present_full(struct mst_present *const *servers, size_t count, struct m
     for (rank = 0; rank <= 2; rank++)
         for (i = 0; i < count; i++)
             if (rank_of(servers[i]) == rank &&
-                add_pools(mst_present_is_full, servers[i], held, 1) > 0) {
+                add_pools(is_full, servers[i], held, 1) > 0) {
                 find_php(servers, count, held);
                 return true;
             }

@@ -86,12 +86,8 @@ bool mst_present_is_stuck(const struct mst_present *p, const struct mst_present_
 /* Whether workers of a server have had one request for longer than that. */
 bool mst_present_is_long(const struct mst_present *p, uint64_t than_ns, struct mst_held *held);
 
-/* Whether all workers of a server, or of one of its pools, are busy at this moment and connections
- * wait for one. */
-bool mst_present_is_full(const struct mst_present *p, const struct mst_present_pool *pool,
-                         struct mst_held *held);
-
-/* Finds the server, or the pool, that is full; PHP before the Apache in front of it. */
+/* Finds the server, or the pool, whose workers are all busy at this moment while connections wait
+ * for one; PHP before the Apache in front of it. */
 bool mst_present_full(struct mst_present *const *servers, size_t count, struct mst_held *held);
 
 /* Finds what holds the workers of servers, the most telling first: who is stuck, or where nobody

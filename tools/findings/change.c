@@ -11,7 +11,7 @@
 #include "findings/advice.h"
 #include "findings/say.h"
 
-#define IDLE_TIMEOUT "60s"   /* of pm = ondemand; the usual one is 10 s */
+#define IDLE_TIMEOUT "60s"   /* for pm = ondemand, where 10 s is the default */
 
 /* What of a server's files is read for one change. */
 struct reading {

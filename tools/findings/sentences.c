@@ -113,6 +113,25 @@ static struct mst_formatted mean_at(const struct mst_plan *plan, double rate)
     return mst_format_time((uint64_t)(plan->at_once / rate * (double)MST_NS_PER_S));
 }
 
+/* In a load that comes and goes there is no rate to predict. */
+static void predict_plan(struct mst_finding *f, const struct mst_plan *plan)
+{
+    const struct mst_formatted held =
+        mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S));
+
+    if (plan->uneven)
+        MST_PREDICTED(f, "%s instead of %s for a request, if one holds its worker for %s as now",
+                      mst_format_time((uint64_t)((double)plan->wanted / plan->then *
+                                                 (double)MST_NS_PER_S)).text,
+                      mst_format_time((uint64_t)((plan->held + plan->waited) *
+                                                 (double)MST_NS_PER_S)).text, held.text);
+    else
+        MST_PREDICTED(f, "about %s requests/s instead of %s, and %s instead of %s for a request, "
+                      "if one holds its worker for %s as now", mst_format_real(plan->then).text,
+                      mst_format_real(plan->rate).text, mean_at(plan, plan->then).text,
+                      mean_at(plan, plan->rate).text, held.text);
+}
+
 void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
 {
     static const char *const stops[] = {
@@ -157,22 +176,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char
                "served at once%s%s.%s%s", directive, plan->workers, plan->now,
                plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
                stops[plan->next], needs, only_if);
-    if (isnan(plan->then))
-        return;
-    if (plan->uneven) {
-        MST_PREDICTED(f, "%s instead of %s for a request, if one holds its worker for %s as now",
-                      mst_format_time((uint64_t)((double)plan->wanted / plan->then *
-                                                 (double)MST_NS_PER_S)).text,
-                      mst_format_time((uint64_t)((plan->held + plan->waited) *
-                                                 (double)MST_NS_PER_S)).text,
-                      mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
-        return;
-    }
-    MST_PREDICTED(f, "about %s requests/s instead of %s, and %s instead of %s for a request, "
-                  "if one holds its worker for %s as now", mst_format_real(plan->then).text,
-                  mst_format_real(plan->rate).text, mean_at(plan, plan->then).text,
-                  mean_at(plan, plan->rate).text,
-                  mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S)).text);
+    if (!isnan(plan->then))
+        predict_plan(f, plan);
 }
 
 /* That they waited while some of its workers were still to be started, or that no sample was at the

@@ -19,7 +19,7 @@
 
 #define FILES_MAX  2000u
 #define FILE_BYTES (1024u * 1024u)
-#define DEPTH_MAX  8u         /* of files that include files */
+#define DEPTH_MAX  8u         /* an included file can include others */
 #define LINE_BYTES 8192u
 
 bool mst_config_begin(struct mst_config *config, uint64_t pid)

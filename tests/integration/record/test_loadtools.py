@@ -72,7 +72,7 @@ def test_both_sides(php_server, mpm, name, archive):
 @each_tool
 def test_errors(server, name, archive):
     """404s and 503s: answers, which both sides count; siege calls those with 5xx failed."""
-    # Whoever is slow finds its connection closed otherwise, which h2load takes for a failure.
+    # Apache closes a slow client's connection otherwise, and h2load counts that as a failure.
     apache = server("event", "Redirect 503 /unavailable\nKeepAliveTimeout 300")
     for path, status in (("/not-there", 404), ("/unavailable", 503)):
         for _ in range(5):      # httpd ends a kept-alive connection at times, module or not
