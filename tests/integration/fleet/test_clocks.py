@@ -8,7 +8,7 @@ import pytest
 
 import tool
 from apache import Apache
-from recording import ask, has, recording
+from recording import ask, has_begun, recording
 from test_lost import finish, load, served, targets_of, url_of, wait_until
 from urls import Server, reply
 
@@ -56,7 +56,7 @@ def test_two_clocks_are_one_time_line(tmp_path, ahead_ns):
     with Apache("event") as web1, Apache("event") as web2, Elsewhere(web1, ahead_ns) as elsewhere:
         options = targets_of(tmp_path, web1=elsewhere.url, web2=url_of(web2))
         with recording(archive, targets=(), options=options) as started:
-            wait_until(lambda: has(archive, "samples", 4))
+            wait_until(lambda: has_begun(archive))
             for _ in range(10):
                 for name, apache in (("web1", web1), ("web2", web2)):
                     before = time.time_ns()
@@ -91,7 +91,7 @@ def test_a_server_that_answers_slowly_has_an_uncertain_clock(tmp_path):
     archive, ahead_ns = tmp_path / "run.sqlite", 100 * NS
     with Apache("event") as web1, Elsewhere(web1, ahead_ns, wait_s=0.3) as elsewhere:
         with recording(archive, targets=(), options=targets_of(tmp_path, web1=elsewhere.url)) as on:
-            wait_until(lambda: has(archive, "samples", 2))
+            wait_until(lambda: has_begun(archive))
             before = time.time_ns()
             load(web1, 1)
             after = time.time_ns()
@@ -111,7 +111,7 @@ def test_a_clock_that_lies(tmp_path):
     with Apache("event") as web1, Apache("event") as web2, Elsewhere(web1, NS) as elsewhere:
         options = targets_of(tmp_path, web1=elsewhere.url, web2=web2.board)
         with recording(archive, targets=(), options=options) as started:
-            wait_until(lambda: has(archive, "samples", 4))
+            wait_until(lambda: has_begun(archive))
             load(web2, 10)
             looks = len(elsewhere.asked)
             elsewhere.lie_s = 500

@@ -6,7 +6,7 @@ import threading
 import tool
 from apache import Apache
 from processes import wait_until as wait
-from recording import ask, has, recording
+from recording import ask, has, has_begun, recording
 from urls import Server, reply
 
 SERVED = "SELECT count(*) FROM server_requests JOIN servers ON servers.id = server_id " \
@@ -52,7 +52,7 @@ def test_one_is_killed_and_comes_back(tmp_path):
     with Apache("event") as web1, Apache("event") as web2, Apache("prefork") as web3:
         options = targets_of(tmp_path, web1=url_of(web1), web2=web2.board, web3=url_of(web3))
         with recording(archive, targets=(), options=options) as started:
-            wait_until(lambda: has(archive, "samples", 6))
+            wait_until(lambda: has_begun(archive))
             for apache in (web1, web2, web3):
                 load(apache, 20)
             wait_until(lambda: served(archive, "web1") == 20)
@@ -91,7 +91,7 @@ def test_one_does_not_come_back(tmp_path):
     with Apache("event") as web1, Apache("event") as web2:
         options = targets_of(tmp_path, web1=url_of(web1), web2=url_of(web2))
         with recording(archive, targets=(), options=options) as started:
-            wait_until(lambda: has(archive, "samples", 4))
+            wait_until(lambda: has_begun(archive))
             load(web1, 10)
             wait_until(lambda: served(archive, "web1") == 10)
             web1.stop()
@@ -118,7 +118,7 @@ def test_one_that_hangs_delays_no_other(tmp_path):
     with Apache("event") as web1, Apache("event") as web2, Server(pass_on) as slow:
         options = targets_of(tmp_path, web1=slow.url, web2=url_of(web2))
         with recording(archive, targets=(), options=options) as started:
-            wait_until(lambda: has(archive, "samples", 4))
+            wait_until(lambda: has_begun(archive))
             hang.set()
             asked = len(slow.asked)
             wait_until(lambda: len(slow.asked) > asked)
@@ -144,7 +144,7 @@ def test_one_answers_503_for_a_while(tmp_path):
     with Apache("event") as web1, Apache("event") as web2, Server(pass_on) as server:
         options = targets_of(tmp_path, web1=server.url, web2=web2.board)
         with recording(archive, targets=(), options=options) as started:
-            wait_until(lambda: has(archive, "samples", 4))
+            wait_until(lambda: has_begun(archive))
             busy.set()
             load(web1, 10)
             wait_until(lambda: has(archive, "notes", 0))

@@ -12,7 +12,7 @@ import build
 import php
 import tool
 from processes import wait_until
-from recording import has
+from recording import has_begun
 
 AB = build.find("ab")
 # make_board's: what a request takes on either side, in seconds.
@@ -150,7 +150,7 @@ def record_while_serving(made, archive, *targets):
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True)
     try:
-        wait_until(lambda: archive.exists() and has(archive, "samples", 0), 30, "samples")
+        wait_until(lambda: has_begun(archive), 30, "the begin")
         for _ in range(30):
             made.serve(2)
             time.sleep(0.04)

@@ -24,7 +24,7 @@ from fpm import FPM
 from php_site import (MS, Site, check_sum, check_wait, connect, needs, needs_extension, seconds,
                       slack, timed, waiting_for_rows)
 from processes import wait_until
-from recording import has
+from recording import has_begun
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 FEW = 0.05          # of a time: how far witnesses may be apart
@@ -590,7 +590,7 @@ def test_an_end_without_a_name_is_shown_once(site, tmp_path):
     with subprocess.Popen([str(build.TOOL), "record", "-o", str(archive), "-t", str(site.fpm.board),
                            "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                           text=True) as recorder:
-        wait_until(lambda: has(archive, "samples", 4), 30, "the recording has begun")
+        wait_until(lambda: has_begun(archive), 30, "the recording has begun")
         site.ask("usleep(1000); flock(fopen(__FILE__, 'r'), LOCK_SH);")
         site.records(1)
         recorder.communicate(timeout=60)

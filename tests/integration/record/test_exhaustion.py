@@ -19,7 +19,7 @@ from backend import HTTPBackend
 from control_groups import inside
 from fpm import FPM
 from processes import wait_until
-from recording import ask, has, recording
+from recording import ask, has, has_begun, recording
 
 needs_fpm = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 
@@ -67,7 +67,7 @@ def test_local_ports_towards_a_backend(server, mpm, as_root, archive):
         network.run_in(namespace, "sh", "-c", f"echo {FIRST} {FIRST + PORTS - 1} "
                        ">/proc/sys/net/ipv4/ip_local_port_range")
         recorder = stack.enter_context(recording(archive, targets=[apache.board]))
-        wait_until(lambda: has(archive, "samples", 0), 30, "the recording to begin")
+        wait_until(lambda: has_begun(archive), 30, "the recording to begin")
         asking = [stack.enter_context(narrow.connect()) for _ in range(PORTS + TOO_MANY)]
         for connection in asking:
             connection.send_request("/app/x")

@@ -12,7 +12,7 @@ import boards
 import build
 import tool
 from processes import wait_until
-from recording import ask, has
+from recording import ask, has_begun
 
 REQUESTS = 20
 INTERVALS = {"tls": 8, "h2_wait": Decimal("0.6"), "checks": 60, "upload": 40, "backend": 2700,
@@ -39,7 +39,7 @@ def archive(tmp_path_factory):
                    "-t", str(board.php), "--", "cat"]
         with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                               text=True) as recorder:
-            wait_until(lambda: has(path, "samples", 4), 30, "the recording has begun")
+            wait_until(lambda: has_begun(path), 30, "the recording has begun")
             board.serve(REQUESTS)
             recorder.communicate(timeout=60)
     return path

@@ -15,7 +15,7 @@ import pytest
 import processes
 import tool
 from processes import wait_until
-from recording import AB, ab, ask, assert_sound, checks, command, has, is_running, marked, record
+from recording import AB, ab, ask, assert_sound, checks, command, has, has_begun, is_running, marked, record
 
 SLEEP = "/sleep.php?seconds={}&spread=0"
 
@@ -250,7 +250,7 @@ def test_no_command(server, archive):
     words = command(apache, archive)[:-1]
     with subprocess.Popen([*words, "--timeout", "20"], text=True, stdout=subprocess.PIPE
                           ) as recording:
-        wait_until(lambda: has(archive, "samples", 2), 10, "samples")
+        wait_until(lambda: has_begun(archive), 10, "the begin")
         apache.get("/")
         recording.send_signal(signal.SIGINT)
         summary = json.loads(recording.communicate(timeout=20)[0])

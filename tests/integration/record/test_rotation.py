@@ -14,7 +14,7 @@ import pytest
 import build
 import clients
 from processes import wait_until
-from recording import ask, assert_sound, checks, has
+from recording import ask, assert_sound, checks, has_begun
 
 PAGE = "/index.html"
 NAME = re.compile(r"mpmstat-\d{8}T\d{6}Z(-\d\d)?\.db")
@@ -38,10 +38,10 @@ def rotating(directory, *options, target):
 
 
 def wait_for_begin(directory):
-    """Until the first archive has a sample: what comes from now on is in it. Its path."""
+    """Until the first archive is being filled: what comes from now on is in it. Its path."""
     wait_until(lambda: archives(directory), 30, "the first archive")
     (first, *_) = archives(directory)
-    wait_until(lambda: has(first, "samples", 1), 30, "its samples")
+    wait_until(lambda: has_begun(first), 30, "its begin")
     return first
 
 
@@ -189,7 +189,7 @@ def test_after_a_kill_the_archives_are_there_and_the_next_one_goes_on(server, di
     assert other.returncode == 4 and "another mpmstat records into" in other.stderr, other.stderr
     with rotating(directory, "--rotate", "1h", target=apache.board) as started:
         wait_until(lambda: len(archives(directory)) == 2, 30, "the second archive")
-        wait_until(lambda: has(archives(directory)[1], "samples", 1), 30, "its samples")
+        wait_until(lambda: has_begun(archives(directory)[1]), 30, "its begin")
         status, said = stop(started)
     assert status == 0, said
     paths = archives(directory)

@@ -41,6 +41,14 @@ def has(archive, table, more_than):
         return False
 
 
+def has_begun(archive):
+    """Whether the archive has what comes after its servers' first samples: a signal ends it well."""
+    try:
+        return ask(archive, "SELECT count(*) FROM samples WHERE moment <> 'before'")[0][0] > 0
+    except sqlite3.OperationalError:
+        return False
+
+
 def checks(summary):
     return {check["name"]: check["ok"] for check in summary["checks"]}
 
