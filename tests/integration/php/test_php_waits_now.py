@@ -61,7 +61,7 @@ def held_in_database(server):
 
 def slot_of(site):
     """The one worker's."""
-    [slot] = tool.status(site.fpm.board)["slots"]
+    [slot] = wait_until(lambda: tool.status(site.fpm.board)["slots"], 30, "a worker")
     return slot
 
 

@@ -221,7 +221,7 @@ def test_wall_clock_was_set(server, archive, seconds, by):
 
 
 def test_graceful_restart_during_a_run(server, mpm, archive):
-    apache = server(mpm, workers=10)
+    apache = server(mpm, "MPMStatJournal 262144", workers=10)   # a recorder can lack a CPU
     with subprocess.Popen(command(apache, archive, *ab(apache, "/index.html", "-t", "5", "-n",
                                                        "1000000", "-c", "4")),
                           text=True, stdout=subprocess.PIPE) as recording:
