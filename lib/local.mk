@@ -35,6 +35,9 @@ board_sources = \
 	lib/segment/layout.h \
 	lib/segment/liveness.c \
 	lib/segment/liveness.h \
+	lib/segment/parts.c \
+	lib/segment/parts.def \
+	lib/segment/parts.h \
 	lib/segment/reader.c \
 	lib/segment/reader.h \
 	lib/segment/record.h \
@@ -82,6 +85,8 @@ board_sources = \
 	lib/read/snapshot_workers.c \
 	lib/read/sock_diag.c \
 	lib/read/sock_diag.h \
+	lib/read/split.c \
+	lib/read/split.h \
 	lib/read/tail.c \
 	lib/read/tail.h \
 	lib/read/window.c \
@@ -124,18 +129,25 @@ render_sources = \
 # The pages' styles and scripts, as C strings. The report embeds the first two, too.
 embed = $(SHELL) $(srcdir)/lib/render/embed
 render_assets = $(srcdir)/lib/render/assets
-shared_assets = colours_css=$(render_assets)/colours.css pieces_js=$(render_assets)/pieces.js
+shared_assets = colours_css=$(render_assets)/colours.css pieces_js=$(render_assets)/pieces.js \
+	parts_js=lib/render/parts.js
 status_assets = status_css=$(render_assets)/status.css bands_js=$(render_assets)/bands.js \
 	minute_js=$(render_assets)/minute.js status_js=$(render_assets)/status.js
 render_asset_files = \
 	lib/render/assets/bands.js \
 	lib/render/assets/colours.css \
 	lib/render/assets/minute.js \
+	lib/render/assets/parts.js.in \
 	lib/render/assets/pieces.js \
 	lib/render/assets/status.css \
 	lib/render/assets/status.js
 BUILT_SOURCES += lib/render/assets.inc
+CLEANFILES += lib/render/parts.js
 EXTRA_DIST += lib/render/embed $(render_asset_files)
-lib/render/assets.inc: lib/render/embed $(render_asset_files)
+lib/render/parts.js: lib/render/assets/parts.js.in lib/segment/parts.def
+	@$(MKDIR_P) lib/render
+	$(AM_V_GEN)$(CC) -E -P -I$(srcdir)/lib -x c $(render_assets)/parts.js.in >$@.part && \
+		mv $@.part $@
+lib/render/assets.inc: lib/render/embed $(render_asset_files) lib/render/parts.js
 	@$(MKDIR_P) lib/render
 	$(AM_V_GEN)$(embed) $(shared_assets) $(status_assets) >$@.part && mv $@.part $@

@@ -11,6 +11,7 @@ libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS) $(CURSES_CFLAGS)
 libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(GNUTLS_LIBS) \
 	$(JANSSON_LIBS) $(MICROHTTPD_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
+	tools/analysis/account.c \
 	tools/analysis/analyse.c \
 	tools/analysis/at_limit.c \
 	tools/analysis/at_limit.h \
@@ -27,8 +28,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/finding.c \
 	tools/analysis/finding.h \
 	tools/analysis/join_client.c \
-	tools/analysis/join_php.c \
-	tools/analysis/join_php.h \
+	tools/analysis/kept.c \
+	tools/analysis/kept.h \
+	tools/analysis/requests.c \
+	tools/analysis/requests.h \
 	tools/analysis/model.c \
 	tools/analysis/name_table.c \
 	tools/analysis/name_table.h \
@@ -48,7 +51,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/run_requests.h \
 	tools/analysis/series.h \
 	tools/analysis/series_bins.c \
-	tools/analysis/series_parts.c \
 	tools/analysis/series_requests.c \
 	tools/analysis/series_resources.c \
 	tools/analysis/series_samples.c \
@@ -59,8 +61,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/table.c \
 	tools/analysis/table.h \
 	tools/analysis/thresholds.h \
-	tools/analysis/trace.c \
-	tools/analysis/trace.h \
 	tools/analysis/trend.c \
 	tools/analysis/trend.h \
 	tools/analysis/usl.c \
@@ -306,11 +306,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/page.c \
 	tools/report/pages.c \
 	tools/report/pages.h \
-	tools/report/trace_parts.c \
-	tools/report/trace_parts.h \
 	tools/report/page.h \
-	tools/report/parts.c \
-	tools/report/parts.h \
 	tools/report/report.h \
 	tools/report/resources.h \
 	tools/report/resources_json.c \
@@ -481,7 +477,7 @@ report_asset_files = \
 	tools/report/assets/study.js
 BUILT_SOURCES += tools/report/assets.inc
 EXTRA_DIST += $(report_asset_files)
-tools/report/assets.inc: lib/render/embed $(render_asset_files) $(report_asset_files) $(CHART_JS)
+tools/report/assets.inc: lib/render/embed $(render_asset_files) lib/render/parts.js $(report_asset_files) $(CHART_JS)
 	@$(MKDIR_P) tools/report
 	$(AM_V_GEN)$(embed) $(shared_assets) chart_js='$(CHART_JS)' \
 		report_css=$(report_assets)/report.css charts_js=$(report_assets)/charts.js \

@@ -11,8 +11,8 @@
 #include "render/script.h"
 
 const char mst_html_policy[] =
-    "default-src 'none'; script-src " pieces_js_HASH " " bands_js_HASH " " minute_js_HASH " "
-    status_js_HASH "; style-src " colours_css_HASH " " status_css_HASH "; "
+    "default-src 'none'; script-src " pieces_js_HASH " " parts_js_HASH " " bands_js_HASH " "
+    minute_js_HASH " " status_js_HASH "; style-src " colours_css_HASH " " status_css_HASH "; "
     "connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'";
 
@@ -79,6 +79,7 @@ void mst_render_html(struct mst_sink *sink, const struct mst_shown *shown)
     put_json(sink, shown);
     mst_sink_puts(sink, "</script>\n");
     put_element(sink, "script", pieces_js);
+    put_element(sink, "script", parts_js);
     put_element(sink, "script", bands_js);
     put_element(sink, "script", minute_js);
     put_element(sink, "script", status_js);

@@ -35,6 +35,15 @@ const char *const mst_interval_names[MST_INTERVAL_COUNT] = { MST_INTERVALS(NAME)
 const char *const mst_wait_names[MST_WAIT_COUNT]     = { MST_WAITS(NAME) };
 const char *const mst_other_end_kind_names[MST_END_KIND_COUNT] = { MST_END_KINDS(NAME) };
 
+unsigned mst_wait_named(const char *name)
+{
+    unsigned i = 0;
+
+    while (i < MST_WAIT_COUNT && (name == NULL || strcmp(name, mst_wait_names[i]) != 0))
+        i++;
+    return i;
+}
+
 bool mst_other_end_says_kind(const char *name, const char *kind)
 {
     size_t length = strlen(kind);

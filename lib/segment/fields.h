@@ -110,6 +110,9 @@ extern const char *const mst_interval_names[MST_INTERVAL_COUNT];
 extern const char *const mst_wait_names[MST_WAIT_COUNT];
 extern const char *const mst_other_end_kind_names[MST_END_KIND_COUNT];
 
+/* The kind of wait of that name; MST_WAIT_COUNT: none. `name` can be NULL. */
+unsigned mst_wait_named(const char *name);
+
 /* Whether an other end's name says its kind itself: "sleep", "lock session", "http a.example:80".
  * Text that has both leaves the kind out then. */
 bool mst_other_end_says_kind(const char *name, const char *kind);

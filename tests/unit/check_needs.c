@@ -390,9 +390,8 @@ START_TEST(test_tables)
         "| with-php&#35;php | 2 | 2 | 20 | - | 20 | this limit |\n",
     };
     static const char *const html[] = {
-        "<ul class=\"legend\"><li><span class=\"swatch queue\"></span>queue</li><li><span class="
-        "\"swatch handle\"></span>handle</li><li><span class=\"swatch php_wait\"></span>handle: "
-        "waiting for PHP</li>",
+        "<ul class=\"legend\"><li><span class=\"swatch queue\"></span>queue: waiting for a worker"
+        "</li><li><span class=\"swatch php_wait\"></span>php_wait: waiting for a PHP worker</li>",
         "<rect height=\"28\" class=\"php_wait\" x=\"550\" width=\"350\"/>",
         "<th scope=\"row\">memory</th><td><data value=\"9\">9</data></td><td><data value=\"9\">9"
         "</data></td><td><data value=\"40\">40</data></td><td><data value=\"4000000000\">4.00 GB"

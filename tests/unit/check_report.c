@@ -187,7 +187,7 @@ END_TEST
 /* The means of a bin are over all requests that ended in it. */
 START_TEST(test_parts_over_time)
 {
-    struct mst_table table;
+    struct mst_series_requests series;
     struct mst_bins bins;
     struct made m;
     sqlite3 *db;
@@ -207,21 +207,22 @@ START_TEST(test_parts_over_time)
     summarize(&m);
     db = mst_archive_db(m.archive);
     ck_assert(mst_bins_make(&bins, db, &m.s, 0, MST_NS_PER_S));
-    ck_assert(mst_series_parts(&table, db, &m.s.servers[0], &bins));
-    ck_assert_uint_eq(table.rows, bins.count);
-    ck_assert_double_eq_tol(cell_of(&table, 0, "checks"), 0.0015, 1e-12);
-    ck_assert_double_eq_tol(cell_of(&table, 2, "checks"), 0.003, 1e-12);
-    ck_assert_double_nan(cell_of(&table, 1, "checks"));
-    ck_assert_double_nan(cell_of(&table, 0, "tls"));          /* no request had it */
-    mst_table_free(&table);
-    ck_assert(mst_series_parts(&table, db, &m.s.servers[1], &bins));
-    ck_assert_double_eq_tol(cell_of(&table, 0, "cpu"), 0.010, 1e-12);
-    ck_assert_double_eq_tol(cell_of(&table, 0, "cpu_wait"), 0.005, 1e-12);
-    ck_assert_double_eq_tol(cell_of(&table, 0, "http"), 0.030, 1e-12);
-    ck_assert_double_eq_tol(cell_of(&table, 0, "rest"), 0.055, 1e-12);
-    ck_assert_double_eq(cell_of(&table, 2, "http"), 0);
-    ck_assert_double_nan(cell_of(&table, 1, "cpu"));
-    mst_table_free(&table);
+    ck_assert(mst_series_server(&series, &m.s.servers[0], &bins));
+    ck_assert_uint_eq(series.parts.rows, bins.count);
+    ck_assert_double_eq_tol(cell_of(&series.parts, 0, "checks"), 0.0015, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&series.parts, 0, "handle"), 0.0985, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&series.parts, 2, "checks"), 0.003, 1e-12);
+    ck_assert_double_nan(cell_of(&series.parts, 1, "checks"));
+    ck_assert_double_nan(cell_of(&series.parts, 0, "tls"));          /* no request had it */
+    mst_series_requests_free(&series);
+    ck_assert(mst_series_server(&series, &m.s.servers[1], &bins));
+    ck_assert_double_eq_tol(cell_of(&series.parts, 0, "cpu"), 0.010, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&series.parts, 0, "cpu_wait"), 0.005, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&series.parts, 0, "http"), 0.030, 1e-12);
+    ck_assert_double_eq_tol(cell_of(&series.parts, 0, "rest"), 0.055, 1e-12);
+    ck_assert_double_eq(cell_of(&series.parts, 2, "http"), 0);
+    ck_assert_double_nan(cell_of(&series.parts, 1, "cpu"));
+    mst_series_requests_free(&series);
     end(&m);
 }
 END_TEST
@@ -245,7 +246,8 @@ START_TEST(test_requests_over_time)
     summarize(&m);
     ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 0, MST_NS_PER_S));
     ck_assert_uint_eq(bins.count, 10);
-    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins));
+    ck_assert(mst_series_server(&s, &m.s.servers[0],
+                                &bins));
     ck_assert_uint_eq(s.count, 102);
     ck_assert_uint_eq(s.outside, 1);
     for (row = 0; row < s.over_time.rows; row++)
@@ -290,7 +292,8 @@ START_TEST(test_spectrum)
         add_request(&m, i, START + i * MS, 0, (1000 - i) * MS, 200);
     summarize(&m);
     ck_assert(mst_bins_make(&bins, mst_archive_db(m.archive), &m.s, 300, 0));
-    ck_assert(mst_series_server(&s, mst_archive_db(m.archive), &m.s.servers[0], &bins));
+    ck_assert(mst_series_server(&s, &m.s.servers[0],
+                                &bins));
     for (row = 0; row < s.spectrum.rows; row++) {
         double q = cell_of(&s.spectrum, row, "quantile");
 
@@ -504,8 +507,8 @@ START_TEST(test_hostile_archive)
     summarize(&m);
     page = page_of(&m);
     ck_assert_ptr_nonnull(strstr(page, "<h3>Pools of PHP-FPM</h3>"));
-    ck_assert_uint_eq(count_of(page, "<script"), 5);
-    ck_assert_uint_eq(count_of(page, "</script>"), 5);
+    ck_assert_uint_eq(count_of(page, "<script"), 6);
+    ck_assert_uint_eq(count_of(page, "</script>"), 6);
     ck_assert_uint_eq(count_of(page, "mpmstat</title>"), 1);
     ck_assert_ptr_null(strstr(page, "<script>alert"));
     ck_assert_ptr_null(strstr(page, "<!--"));

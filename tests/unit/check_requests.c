@@ -11,63 +11,107 @@
 #include "made_run.h"
 #include "report/groups.h"
 
-static uint64_t sum_of(const uint64_t parts_ns[MST_TRACE_COUNT])
+static uint64_t sum_of(const uint64_t parts_ns[MST_PART_COUNT])
 {
     uint64_t sum = 0;
     size_t i;
 
-    for (i = 0; i < MST_TRACE_COUNT; i++)
+    for (i = 0; i < MST_PART_COUNT; i++)
         sum += parts_ns[i];
     return sum;
 }
 
 /* ---- traces -------------------------------------------------------------------------- */
 
-START_TEST(test_trace)
+START_TEST(test_split)
 {
-    const struct mst_trace_times t = {
+    const struct mst_split_times t = {
         .queue_ns = 10, .read_ns = 20, .handle_ns = 100, .send_ns = 40,
         .intervals_ns = { [MST_INTERVAL_TLS] = 5, [MST_INTERVAL_CHECKS] = 7,
                           [MST_INTERVAL_BACKEND] = 80, [MST_INTERVAL_SEND_CLIENT] = 30 },
-        .php_wait_ns = 15, .php_run_ns = 60, .php_send_ns = 10, .cpu_ns = 30,
+        .php_wait_ns = 15, .php_run_ns = 60, .php_send_ns = 10, .php_all_ns = 70, .cpu_ns = 30,
         .cpu_wait_ns = MST_UNKNOWN, .waits_ns = { [MST_WAIT_DATABASE] = 25 },
     };
-    uint64_t parts_ns[MST_TRACE_COUNT];
+    struct mst_split split;
+    const uint64_t *parts_ns = split.parts_ns;
 
-    mst_trace(parts_ns, &t);
+    mst_split(&split, &t);
     ck_assert_uint_eq(sum_of(parts_ns), 170);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_TLS], 5);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_READ], 15);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_PHP_WAIT], 15);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_CPU], 30);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_WAITS + MST_WAIT_DATABASE], 25);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_REST], 15);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_BACKEND], 0);     /* it is PHP */
-    ck_assert_uint_eq(parts_ns[MST_TRACE_CHECKS], 7);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_HANDLE], 18);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_SEND], 30);
+    ck_assert_uint_eq(parts_ns[MST_PART_TLS], 5);
+    ck_assert_uint_eq(parts_ns[MST_PART_READ], 15);
+    ck_assert_uint_eq(parts_ns[MST_PART_PHP_WAIT], 15);
+    ck_assert_uint_eq(parts_ns[MST_PART_CPU], 30);
+    ck_assert_uint_eq(parts_ns[MST_PART_WAITS + MST_WAIT_DATABASE], 25);
+    ck_assert_uint_eq(parts_ns[MST_PART_REST], 15);
+    ck_assert_uint_eq(parts_ns[MST_PART_BACKEND], 5);     /* of the 80, PHP explains 75 */
+    ck_assert_uint_eq(parts_ns[MST_PART_CHECKS], 7);
+    ck_assert_uint_eq(parts_ns[MST_PART_HANDLE], 13);
+    ck_assert_uint_eq(parts_ns[MST_PART_SEND_CLIENT], 30);
+    ck_assert_uint_eq(parts_ns[MST_PART_SEND], 0);
+    ck_assert_uint_eq(split.handle_run_ns, 60);
+    ck_assert_uint_eq(split.send_run_ns, 10);
 }
 END_TEST
 
 /* Parts that are longer than their whole are cut: the sum holds. */
-START_TEST(test_trace_of_contradictions)
+START_TEST(test_split_of_contradictions)
 {
-    struct mst_trace_times t = { .queue_ns = 1, .read_ns = 2, .handle_ns = 3, .send_ns = 4 };
-    uint64_t parts_ns[MST_TRACE_COUNT];
+    struct mst_split_times t = { .queue_ns = 1, .read_ns = 2, .handle_ns = 3, .send_ns = 4 };
+    struct mst_split split;
+    const uint64_t *parts_ns = split.parts_ns;
     unsigned i;
 
     for (i = 0; i < MST_INTERVAL_COUNT; i++)
         t.intervals_ns[i] = 100;
     for (i = 0; i < MST_WAIT_COUNT; i++)
         t.waits_ns[i] = 100;
-    mst_trace(parts_ns, &t);
+    mst_split(&split, &t);
     ck_assert_uint_eq(sum_of(parts_ns), 10);
     t.php_wait_ns = t.php_run_ns = t.php_send_ns = t.cpu_ns = 100;
-    mst_trace(parts_ns, &t);
+    mst_split(&split, &t);
     ck_assert_uint_eq(sum_of(parts_ns), 10);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_PHP_WAIT], 3);
-    ck_assert_uint_eq(parts_ns[MST_TRACE_WAITS], 4);   /* waits are cut last */
-    ck_assert_uint_eq(parts_ns[MST_TRACE_CPU], 0);
+    ck_assert_uint_eq(parts_ns[MST_PART_PHP_WAIT], 0);
+    ck_assert_uint_eq(parts_ns[MST_PART_WAITS], 7);   /* waits are cut last */
+    ck_assert_uint_eq(parts_ns[MST_PART_CPU], 0);
+}
+END_TEST
+
+/* PHP's run within `send`, beside what the kernel says of the sending: whose time it is. */
+static const struct {
+    uint64_t run, all, sleep, client, network, server;    /* of 100 in send */
+    uint64_t is_run, is_client, is_network, is_server, is_rest;
+} sending[] = {
+    /* PHP streams: the server has nothing to send while PHP sleeps. */
+    { 75, 75, 75, 10, 10, 80, 75, 10, 10, 5, 0 },
+    /* A slow client: PHP waits until the server takes its answer. */
+    { 90, 90, 0, 95, 0, 5, 5, 95, 0, 0, 0 },
+    /* PHP slept, and the client was slow, too: it would have been as long with a fast one. */
+    { 90, 90, 90, 95, 0, 5, 90, 10, 0, 0, 0 },
+    /* PHP slept before, in handle: what it did in send is not known. */
+    { 50, 150, 100, 40, 10, 50, 50, 40, 10, 0, 0 },
+    /* The kernel was not asked. */
+    { 60, 60, 60, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, 60, 0, 0, 0, 40 },
+    { 0, 0, 0, 10, 20, 30, 0, 10, 20, 30, 40 },
+};
+
+START_TEST(test_split_of_sending)
+{
+    const struct mst_split_times t = {
+        .send_ns = 100, .php_send_ns = sending[_i].run, .php_all_ns = sending[_i].all,
+        .waits_ns = { [MST_WAIT_SLEEP] = sending[_i].sleep },
+        .intervals_ns = { [MST_INTERVAL_SEND_CLIENT] = sending[_i].client,
+                          [MST_INTERVAL_SEND_NETWORK] = sending[_i].network,
+                          [MST_INTERVAL_SEND_SERVER] = sending[_i].server },
+    };
+    struct mst_split split;
+
+    mst_split(&split, &t);
+    ck_assert_uint_eq(sum_of(split.parts_ns), 100);
+    ck_assert_uint_eq(split.send_run_ns, sending[_i].is_run);
+    ck_assert_uint_eq(split.parts_ns[MST_PART_SEND_CLIENT], sending[_i].is_client);
+    ck_assert_uint_eq(split.parts_ns[MST_PART_SEND_NETWORK], sending[_i].is_network);
+    ck_assert_uint_eq(split.parts_ns[MST_PART_SEND_SERVER], sending[_i].is_server);
+    ck_assert_uint_eq(split.parts_ns[MST_PART_SEND], sending[_i].is_rest);
 }
 END_TEST
 
@@ -103,8 +147,7 @@ START_TEST(test_labels)
     make(&m, &r, "UPDATE server_requests SET handle_ns = key * 1000000, label = 'l' || "
          "((key - 1) / 10), status = CASE WHEN key > 395 THEN 503 WHEN key > 392 THEN 404 ELSE 200 "
          "END, aborted = key = 391, handler = 'proxy', backend = 'b' || (key % 2)");
-    ck_assert(mst_by_name_apache(&labels, &handlers, mst_archive_db(m.archive),
-                                 &m.s.servers[0], 20));
+    ck_assert(mst_by_name_apache(&labels, &handlers, &m.s.servers[0], 20));
     expect_whole(&labels, &m, 21, 400);
     expect_whole(&handlers, &m, 2, 400);
     row = &labels.rows[0];
@@ -150,7 +193,7 @@ START_TEST(test_pages)
     ck_assert_uint_eq(pages->sum_ns, (40 * 100 + 360) * MS);
     check_output(&m.s);
     unmake(&m);
-    make(&m, &r, "UPDATE server_requests SET path = '/' || key || hex(zeroblob(60)) || x'0a'");
+    make(&m, &r, "UPDATE server_requests SET path = '/' || key || hex(zeroblob(40)) || x'0a'");
     ck_assert_uint_eq(m.s.servers[0].pages.count, MST_PAGES_MOST + 1);
     ck_assert_uint_eq(m.s.servers[0].pages.rows[MST_PAGES_MOST].names, 400 - MST_PAGES_MOST);
     check_output(&m.s);
@@ -175,11 +218,11 @@ START_TEST(test_scripts_and_ends)
          "waits_ns = 300000; INSERT INTO php_waits SELECT 2, key, 'database', 'db1', 1, 0, 200000 "
          "FROM php_requests; INSERT INTO php_waits SELECT 2, key, 'cache', NULL, NULL, NULL, "
          "100000 FROM php_requests");
-    ck_assert(mst_by_name_apache(&one, &other, mst_archive_db(m.archive), &m.s.servers[0],
-                                 20));
+    ck_assert(mst_by_name_apache(&one, &other, &m.s.servers[0], 20));
     expect_whole(&one, &m, 1, 400);
-    ck_assert_uint_eq(one.rows[0].parts_ns[MST_TRACE_PHP_WAIT], 400 * 6 * MS);
-    ck_assert_uint_eq(one.rows[0].parts_ns[MST_TRACE_REST], 400 * 1 * MS);
+    ck_assert_uint_eq(one.rows[0].parts_ns[MST_PART_PHP_WAIT], 400 * 6 * MS);
+    ck_assert_uint_eq(one.rows[0].parts_ns[MST_PART_DATABASE], 400 * MS / 5);
+    ck_assert_uint_eq(one.rows[0].parts_ns[MST_PART_REST], 400 * MS / 2);
     ck_assert_uint_eq(other.count, 0);          /* no handler is known */
     mst_by_name_free(&one);
     mst_by_name_free(&other);
@@ -187,8 +230,8 @@ START_TEST(test_scripts_and_ends)
     expect_whole(&one, &m, 2, 400);
     ck_assert_str_eq(one.rows[0].name, "/i.php");
     ck_assert_uint_eq(one.rows[1].requests, 100);
-    ck_assert_uint_eq(one.rows[1].parts_ns[MST_TRACE_WAITS + MST_WAIT_DATABASE], 20 * MS);
-    ck_assert_uint_eq(one.rows[1].parts_ns[MST_TRACE_WAITS + MST_WAIT_CACHE], 10 * MS);
+    ck_assert_uint_eq(one.rows[1].parts_ns[MST_PART_WAITS + MST_WAIT_DATABASE], 20 * MS);
+    ck_assert_uint_eq(one.rows[1].parts_ns[MST_PART_WAITS + MST_WAIT_CACHE], 10 * MS);
     ck_assert_uint_eq(other.count, 1);
     ck_assert_str_eq(other.rows[0].name, "database db1");
     ck_assert_uint_eq(other.rows[0].requests, 400);
@@ -226,11 +269,11 @@ START_TEST(test_slowest)
     ck_assert_uint_eq(slow->status, 503);
     ck_assert_str_eq(slow->label, "site");
     ck_assert_str_eq(slow->script, "/i.php");
-    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_PHP_WAIT], 6 * MS);
-    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_CPU], 500000);
-    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_WAITS + MST_WAIT_DATABASE], 300000);
-    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_REST], 200000);
-    ck_assert_uint_eq(slow->parts_ns[MST_TRACE_HANDLE], 13 * MS);
+    ck_assert_uint_eq(slow->parts_ns[MST_PART_PHP_WAIT], 6 * MS);
+    ck_assert_uint_eq(slow->parts_ns[MST_PART_CPU], 500000);
+    ck_assert_uint_eq(slow->parts_ns[MST_PART_WAITS + MST_WAIT_DATABASE], 300000);
+    ck_assert_uint_eq(slow->parts_ns[MST_PART_REST], 200000);
+    ck_assert_uint_eq(slow->parts_ns[MST_PART_HANDLE], 13 * MS);
     ck_assert_uint_eq(slow->mark_count, 1);
     ck_assert_str_eq(slow->marks[0].name, "step");
     ck_assert_uint_eq(slow->marks[0].after_ns, 6700000);
@@ -286,8 +329,9 @@ int main(void)
     Suite *suite = suite_create("requests");
     TCase *tests = tcase_create("requests");
 
-    tcase_add_test(tests, test_trace);
-    tcase_add_test(tests, test_trace_of_contradictions);
+    tcase_add_test(tests, test_split);
+    tcase_add_test(tests, test_split_of_contradictions);
+    tcase_add_loop_test(tests, test_split_of_sending, 0, sizeof sending / sizeof *sending);
     tcase_add_test(tests, test_labels);
     tcase_add_test(tests, test_pages);
     tcase_add_test(tests, test_scripts_and_ends);

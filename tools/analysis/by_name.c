@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/join_php.h"
-#include "analysis/run_requests.h"
+#include "analysis/kept.h"
 #include "analysis/steps.h"
 #include "archive/query.h"
 #include "base/array.h"
@@ -61,9 +60,8 @@ static struct mst_by_name_row *row_of(struct gathering *g, const char *name, siz
 
 /* Adds a request to its name, whose row is returned until the next call. NULL: out of memory. */
 static struct mst_by_name_row *add(struct gathering *g, const char *name, uint64_t ns,
-                                   struct mst_query *q)
+                                   uint64_t status, bool aborted)
 {
-    uint64_t status = mst_row_number(q, "status");
     size_t number;
     struct mst_by_name_row *row = row_of(g, name, &number);
 
@@ -73,7 +71,7 @@ static struct mst_by_name_row *add(struct gathering *g, const char *name, uint64
     row->requests++;
     row->sum_ns += ns;
     g->sum_ns += ns;
-    if (mst_row_number(q, "aborted") == 1)
+    if (aborted)
         row->aborted++;
     else if (status >= 400 && status < 500)
         row->errors_4xx++;
@@ -82,11 +80,11 @@ static struct mst_by_name_row *add(struct gathering *g, const char *name, uint64
     return row;
 }
 
-static void add_parts(struct mst_by_name_row *row, const uint64_t parts_ns[MST_TRACE_COUNT])
+static void add_parts(struct mst_by_name_row *row, const uint64_t parts_ns[MST_PART_COUNT])
 {
     size_t i;
 
-    for (i = 0; i < MST_TRACE_COUNT; i++)
+    for (i = 0; i < MST_PART_COUNT; i++)
         row->parts_ns[i] += parts_ns[i];
 }
 
@@ -201,100 +199,60 @@ static bool finish(struct mst_by_name *table, struct gathering *g, size_t most)
 
 /* ---- an Apache's --------------------------------------------------------------------- */
 
-/* A table by a column of apache_sql. */
+/* A table by a name that a request has. */
 struct column {
-    const char         *name;
-    struct mst_by_name *table;
-    struct gathering    gathering;
-    uint64_t            unnamed_ns;   /* time of the requests without such a name */
+    size_t           name;         /* where it is in struct mst_walked */
+    struct gathering gathering;
+    uint64_t         unnamed_ns;   /* time of the requests without such a name */
 };
 
-#define X_COLUMN(suffix, name) name "_ns, "
-static const char apache_sql[] =
-    "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, " MST_INTERVALS(X_COLUMN)
-    "label, status, aborted, path, " MST_HANDED_TO " AS handler "
-    MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
-
-/* The time of the present row's parts, with what PHP did for it; the sum is its whole time. */
-static uint64_t read_parts(uint64_t parts_ns[MST_TRACE_COUNT], struct mst_query *q,
-                           const struct mst_php_times *php)
+static bool take(void *context, const struct mst_walked *r)
 {
-    struct mst_trace_times t = {
-        .queue_ns = mst_row_number(q, "queue_ns"), .read_ns = mst_row_number(q, "read_ns"),
-        .handle_ns = mst_row_number(q, "handle_ns"), .send_ns = mst_row_number(q, "send_ns"),
-        .php_wait_ns = php->handle_wait, .php_run_ns = php->handle_run,
-        .php_send_ns = php->send_run,
-    };
-
-    mst_trace_read_intervals(&t, q);
-    mst_trace(parts_ns, &t);
-    return t.queue_ns + t.read_ns + t.handle_ns + t.send_ns;
-}
-
-static bool add_to_column(struct column *c, struct mst_query *q, uint64_t ns,
-                          const uint64_t parts_ns[MST_TRACE_COUNT])
-{
-    const char *name = mst_row_text(q, c->name);
+    struct column *c = context;
+    const char *name = *(const char *const *)((const char *)r + c->name);
     struct mst_by_name_row *row;
 
-    if (name == NULL) {
-        c->unnamed_ns += ns;
+    if (name[0] == '\0') {
+        c->unnamed_ns += r->total_ns;
         return true;
     }
-    row = add(&c->gathering, name, ns, q);
+    row = add(&c->gathering, name, r->total_ns, r->status, r->aborted);
     if (row != NULL)
-        add_parts(row, parts_ns);
+        add_parts(row, r->split.parts_ns);
     return row != NULL;
 }
 
-static bool read_apaches(struct column *columns, size_t count, sqlite3 *db,
-                         const struct mst_summary_server *server, size_t most)
+static bool by_column(struct mst_by_name *table, size_t name,
+                      const struct mst_summary_server *server, size_t most)
 {
-    struct mst_query q = mst_query_ask(db, apache_sql, server->id);
-    uint64_t parts_ns[MST_TRACE_COUNT], ns;
-    struct mst_php_times php;
-    bool fine = true;
-    size_t nth = 0, i;
+    struct column c = { .name = name };
+    bool fine;
 
-    for (i = 0; i < count; i++) {
-        *columns[i].table = (struct mst_by_name){ 0 };
-        fine = begin(&columns[i].gathering) && fine;
-    }
-    while (fine && mst_query_next(&q)) {
-        fine = mst_join_php_read(&php, &server->php, nth++, &q);
-        ns = fine ? read_parts(parts_ns, &q, &php) : 0;
-        for (i = 0; i < count && fine; i++)
-            fine = add_to_column(&columns[i], &q, ns, parts_ns);
-    }
-    fine = mst_query_done(&q) && fine;
-    for (i = 0; i < count; i++) {
-        fine = fine && finish(columns[i].table, &columns[i].gathering, most);
-        columns[i].table->sum_ns += columns[i].unnamed_ns;
-        end(&columns[i].gathering);
-    }
+    *table = (struct mst_by_name){ 0 };
+    fine = begin(&c.gathering) && mst_kept_walk(server->kept, take, &c) &&
+           finish(table, &c.gathering, most);
+    table->sum_ns += c.unnamed_ns;
+    end(&c.gathering);
     return fine;
 }
 
 bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
-                        sqlite3 *db, const struct mst_summary_server *server, size_t most)
+                        const struct mst_summary_server *server, size_t most)
 {
-    struct column columns[] = { { .name = "label", .table = labels },
-                                { .name = "handler", .table = handlers } };
+    bool fine = by_column(labels, offsetof(struct mst_walked, label), server, most);
 
-    return read_apaches(columns, sizeof columns / sizeof *columns, db, server, most);
+    return by_column(handlers, offsetof(struct mst_walked, handler), server, most) && fine;
 }
 
-bool mst_summary_read_pages(struct mst_summary *s, sqlite3 *db)
+bool mst_summary_read_pages(struct mst_summary *s)
 {
     bool fine = true;
     size_t i;
 
-    for (i = 0; i < s->server_count && fine; i++) {
-        struct column path = { .name = "path", .table = &s->servers[i].pages };
-
+    for (i = 0; i < s->server_count && fine; i++)
         if (s->servers[i].with_path > 0)
-            fine = read_apaches(&path, 1, db, &s->servers[i], MST_PAGES_MOST);
-    }
+            fine = by_column(&s->servers[i].pages, offsetof(struct mst_walked, path),
+                             &s->servers[i], MST_PAGES_MOST);
     return fine;
 }
 
@@ -313,17 +271,19 @@ struct php {
     struct gathering scripts, ends;
     uint64_t id;                      /* of the request whose waits are read; 0: none yet */
     size_t   script;                  /* its script's number */
-    struct mst_trace_times times;
+    uint64_t status;
+    bool     aborted;
+    struct mst_split_times times;
 };
 
 static void end_request(struct php *p)
 {
-    uint64_t parts_ns[MST_TRACE_COUNT];
+    struct mst_split split;
 
     if (p->id == 0)
         return;
-    mst_trace(parts_ns, &p->times);
-    add_parts(&p->scripts.rows[p->script], parts_ns);
+    mst_split(&split, &p->times);
+    add_parts(&p->scripts.rows[p->script], split.parts_ns);
 }
 
 static bool begin_request(struct php *p, uint64_t id)
@@ -333,14 +293,17 @@ static bool begin_request(struct php *p, uint64_t id)
 
     end_request(p);
     p->id = id;
-    p->times = (struct mst_trace_times){
+    p->times = (struct mst_split_times){
         .php_wait_ns = mst_row_number(&p->q, "wait_ns"),
         .php_run_ns = mst_row_number(&p->q, "run_ns"),
         .cpu_ns = mst_row_number(&p->q, "cpu_ns"),
         .cpu_wait_ns = mst_row_number(&p->q, "cpu_wait_ns"),
     };
     p->times.handle_ns = p->times.php_wait_ns + p->times.php_run_ns;
-    row = add(&p->scripts, script != NULL ? script : "(not known)", p->times.handle_ns, &p->q);
+    p->status = mst_row_number(&p->q, "status");
+    p->aborted = mst_row_number(&p->q, "aborted") == 1;
+    row = add(&p->scripts, script != NULL ? script : "(not known)", p->times.handle_ns, p->status,
+              p->aborted);
     if (row != NULL)
         p->script = (size_t)(row - p->scripts.rows);
     return row != NULL;
@@ -349,7 +312,7 @@ static bool begin_request(struct php *p, uint64_t id)
 static bool add_wait(struct php *p)
 {
     const char *kind = mst_row_text(&p->q, "kind"), *other = mst_row_text(&p->q, "end");
-    unsigned wait = mst_trace_wait_of(kind);
+    unsigned wait = mst_wait_named(kind);
     uint64_t ns = mst_row_number(&p->q, "ns");
     char name[NAME_SIZE];
 
@@ -359,7 +322,7 @@ static bool add_wait(struct php *p)
     if (other == NULL)
         return true;
     snprintf(name, sizeof name, strcmp(kind, other) == 0 ? "%s" : "%s %s", kind, other);
-    return add(&p->ends, name, ns, &p->q) != NULL;
+    return add(&p->ends, name, ns, p->status, p->aborted) != NULL;
 }
 
 bool mst_by_name_php(struct mst_by_name *scripts, struct mst_by_name *ends, sqlite3 *db,

@@ -17,7 +17,7 @@
 /* An Apache's requests by label, and by handler with its backend; `most`: rows with a name. False:
  * SQLite failed, or memory ran out. Free both in either case. */
 bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
-                        sqlite3 *db, const struct mst_summary_server *server, size_t most);
+                        const struct mst_summary_server *server, size_t most);
 /* A PHP's requests by script; by other end, each with the time that a request waited for it. */
 bool mst_by_name_php(struct mst_by_name *scripts, struct mst_by_name *ends, sqlite3 *db,
                      const struct mst_summary_server *server, size_t most);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/kept.h"
 #include "base/ratio.h"
 #include "base/saturate.h"
 #include "loadtools/loadtool.h"
@@ -49,6 +50,18 @@ void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values
     t->p95_ns = mst_summary_percentile(t, MST_P95);
     t->p999_ns = mst_summary_percentile(t, MST_P999);
     t->max_ns = mst_values_quantile(values, 1000);
+}
+
+bool mst_summary_times_with_zeros(struct mst_summary_times *t, struct mst_values *values,
+                                  uint64_t count)
+{
+    bool fine = true;
+
+    while (fine && values->count < count)
+        fine = mst_values_add(values, 0) == 0;
+    mst_summary_times_of(t, values);
+    mst_values_free(values);
+    return fine;
 }
 
 uint64_t mst_summary_milli(uint64_t part, uint64_t whole)
@@ -300,6 +313,7 @@ static void free_lists(struct mst_summary_server *server)
     }
     free(server->ends);
     mst_by_name_free(&server->pages);
+    mst_kept_free(server->kept);
 }
 
 /* ---- the end of it --------------------------------------------------------------- */
@@ -318,7 +332,6 @@ void mst_summary_free(struct mst_summary *s)
         free(s->servers[i].cgroup);
         free(s->servers[i].listen_address);
         free(s->servers[i].listen_pool);
-        free(s->servers[i].php.requests);
         free_lists(&s->servers[i]);
     }
     for (i = 0; i < s->program_count; i++)

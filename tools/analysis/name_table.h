@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analysis/trace.h"
+#include "read/split.h"
 
 struct mst_by_name_row {
     char    *name;                      /* NULL: all others */
@@ -13,7 +13,7 @@ struct mst_by_name_row {
     uint64_t requests, sum_ns;
     uint64_t p50_ns, p95_ns, p99_ns;    /* nearest rank; MST_UNKNOWN: of too few requests */
     uint64_t errors_4xx, errors_5xx, aborted;
-    uint64_t parts_ns[MST_TRACE_COUNT]; /* sums; of an other end: none */
+    uint64_t parts_ns[MST_PART_COUNT]; /* sums; of an other end: none */
 };
 
 struct mst_by_name {

@@ -18,7 +18,6 @@
 /* Zero it before use. */
 struct mst_parts {
     struct mst_values intervals[MST_INTERVAL_COUNT];   /* those that are not 0 */
-    struct mst_values handle_rest, send_rest;
     uint64_t          told;            /* requests of which the intervals are known */
     struct mst_values cpu, cpu_wait, rest;             /* of php_run */
 };
@@ -27,8 +26,7 @@ struct mst_parts {
 struct mst_parts_run { uint64_t run_ns, user_ns, system_ns, cpu_wait_ns, waits_ns; };
 
 /* Add a request. False: out of memory. */
-bool mst_parts_add_intervals(struct mst_parts *p, const uint64_t intervals_ns[MST_INTERVAL_COUNT],
-                             uint64_t handle_ns, uint64_t send_ns);
+bool mst_parts_add_intervals(struct mst_parts *p, const uint64_t intervals_ns[MST_INTERVAL_COUNT]);
 bool mst_parts_add_run(struct mst_parts *p, const struct mst_parts_run *run);
 
 /* Makes the server's times of these parts, whose phases it has already, and frees the values. */

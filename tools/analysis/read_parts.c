@@ -15,18 +15,6 @@
 /* A board has 64, and other archives may have any number. */
 #define ENDS_MAX 4096u
 
-/* Adds zeros until there are `count` values, and makes the times of all. */
-static bool take_times(struct mst_summary_times *t, struct mst_values *values, uint64_t count)
-{
-    bool fine = true;
-
-    while (fine && values->count < count)
-        fine = mst_values_add(values, 0) == 0;
-    mst_summary_times_of(t, values);
-    mst_values_free(values);
-    return fine;
-}
-
 static bool add_known(struct mst_values *values, uint64_t ns)
 {
     return ns == MST_UNKNOWN || mst_values_add(values, ns) == 0;
@@ -58,16 +46,6 @@ bool mst_summary_has_interval(const struct mst_summary_server *s, enum mst_inter
            mst_summary_is_much(i->times.sum_ns, s->phases[phases[interval]].sum_ns);
 }
 
-static bool has_any(const struct mst_summary_server *s, enum mst_phase in)
-{
-    int i;
-
-    for (i = 0; i < MST_INTERVAL_COUNT; i++)
-        if (phases[i] == in && mst_summary_has_interval(s, (enum mst_interval)i))
-            return true;
-    return false;
-}
-
 /* The whole without the part, both known or not. */
 static uint64_t rest_of(uint64_t whole_ns, uint64_t part_ns)
 {
@@ -76,25 +54,18 @@ static uint64_t rest_of(uint64_t whole_ns, uint64_t part_ns)
 }
 
 /* Most requests have few intervals. Those of an older mpmstat tell of none: their `checks` is not
- * known, either. What is left of two phases is without those that lie in them one after the other;
- * of `send` they are known together. */
-bool mst_parts_add_intervals(struct mst_parts *p, const uint64_t ns[MST_INTERVAL_COUNT],
-                             uint64_t handle_ns, uint64_t send_ns)
+ * known, either. */
+bool mst_parts_add_intervals(struct mst_parts *p, const uint64_t ns[MST_INTERVAL_COUNT])
 {
-    uint64_t handle = mst_add_saturated(ns[MST_INTERVAL_CHECKS], ns[MST_INTERVAL_UPLOAD]);
-    uint64_t send = mst_add_saturated(ns[MST_INTERVAL_SEND_CLIENT], ns[MST_INTERVAL_SEND_NETWORK]);
     bool fine = true;
     int i;
 
     if (ns[MST_INTERVAL_CHECKS] == MST_UNKNOWN)
         return true;
     p->told++;
-    handle = mst_add_saturated(handle, ns[MST_INTERVAL_BACKEND]);
-    send = mst_add_saturated(send, ns[MST_INTERVAL_SEND_SERVER]);
     for (i = 0; i < MST_INTERVAL_COUNT && fine; i++)
         fine = ns[i] == 0 || add_known(&p->intervals[i], ns[i]);
-    return fine && add_known(&p->handle_rest, rest_of(handle_ns, handle)) &&
-           add_known(&p->send_rest, rest_of(send_ns, mst_known(send)));
+    return fine;
 }
 
 static bool end_intervals(struct mst_summary_server *s, struct mst_parts *p)
@@ -104,15 +75,9 @@ static bool end_intervals(struct mst_summary_server *s, struct mst_parts *p)
 
     for (i = 0; i < MST_INTERVAL_COUNT; i++) {
         s->intervals[i].requests = p->intervals[i].count;
-        fine = take_times(&s->intervals[i].times, &p->intervals[i],
+        fine = mst_summary_times_with_zeros(&s->intervals[i].times, &p->intervals[i],
                           p->intervals[i].count > 0 ? p->told : 0) && fine;
     }
-    if (has_any(s, MST_PHASE_HANDLE))
-        fine = take_times(&s->handle_rest, &p->handle_rest, 0) && fine;
-    if (has_any(s, MST_PHASE_SEND))
-        fine = take_times(&s->send_rest, &p->send_rest, 0) && fine;
-    mst_values_free(&p->handle_rest);
-    mst_values_free(&p->send_rest);
     return fine;
 }
 
@@ -172,7 +137,7 @@ static bool read_waits(struct mst_summary_run *run, sqlite3 *db, int64_t server_
     fine = mst_query_done(&q) && fine && end_request(&of, values);
     for (i = 0; i < MST_WAIT_COUNT; i++) {
         run->waits[i].requests = values[i].count;
-        fine = take_times(&run->waits[i].times, &values[i],
+        fine = mst_summary_times_with_zeros(&run->waits[i].times, &values[i],
                           values[i].count > 0 ? requests : 0) && fine;
     }
     return fine;
@@ -194,10 +159,10 @@ bool mst_parts_add_run(struct mst_parts *p, const struct mst_parts_run *run)
 
 static bool end_run(struct mst_summary_server *s, struct mst_parts *p)
 {
-    bool fine = take_times(&s->run.cpu, &p->cpu, 0);
+    bool fine = mst_summary_times_with_zeros(&s->run.cpu, &p->cpu, 0);
 
-    fine = take_times(&s->run.cpu_wait, &p->cpu_wait, 0) && fine;
-    return take_times(&s->run.rest, &p->rest, 0) && fine;
+    fine = mst_summary_times_with_zeros(&s->run.cpu_wait, &p->cpu_wait, 0) && fine;
+    return mst_summary_times_with_zeros(&s->run.rest, &p->rest, 0) && fine;
 }
 
 bool mst_parts_end(struct mst_summary_server *s, struct mst_parts *p)

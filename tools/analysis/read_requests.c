@@ -7,7 +7,7 @@
 #include "analysis/at_limit.h"
 #include "analysis/parts.h"
 #include "analysis/steps.h"
-#include "analysis/trace.h"
+#include "analysis/requests.h"
 #include "archive/query.h"
 #include "base/saturate.h"
 
@@ -123,7 +123,7 @@ static bool read_apaches(struct reading *r)
     };
     struct request of = { .first_ns = start_ns, .held_since_ns = start_ns,
                           .held_ns = ns[MST_PHASE_HELD], .waited_ns = ns[MST_PHASE_QUEUE] };
-    struct mst_trace_times t;
+    uint64_t intervals_ns[MST_INTERVAL_COUNT];
     bool ghost;
 
     bytes = mst_row_number(q, "bytes");
@@ -144,10 +144,9 @@ static bool read_apaches(struct reading *r)
     count(r, &of);
     r->s->with_path += is_set(q, "has_path");
     r->s->bytes = bytes != MST_UNKNOWN ? mst_add_saturated(r->s->bytes, bytes) : r->s->bytes;
-    mst_trace_read_intervals(&t, q);
+    mst_requests_read_intervals(intervals_ns, q);
     return add_phases(r, ns) &&
-           mst_parts_add_intervals(&r->parts, t.intervals_ns, ns[MST_PHASE_HANDLE],
-                                   ns[MST_PHASE_SEND]);
+           mst_parts_add_intervals(&r->parts, intervals_ns);
 }
 
 /* ---- a PHP's ----------------------------------------------------------------------- */

@@ -38,21 +38,18 @@ struct mst_series_requests {
     struct mst_bins  bins;
     uint64_t         count, outside;   /* outside: ended in none of the bins; in `spectrum` only */
     struct mst_table over_time, spectrum, heatmap;
-    struct mst_table workers, statuses;   /* a server's only: by worker, by HTTP status */
+    /* A server's only: by worker, by HTTP status; and of the requests that ended in each bin of
+     * over_time the mean of each part (segment/parts.def), which add up to their mean. */
+    struct mst_table workers, statuses, parts;
 };
 
 /* What the client saw. count is 0 where the archive has no rows of it. */
 bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_id,
                        const struct mst_bins *bins, uint64_t start_step_ns);
 /* What a server did: over_time also has the parts of the time and status classes. */
-bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
+bool mst_series_server(struct mst_series_requests *series,
                        const struct mst_summary_server *server, const struct mst_bins *bins);
 void mst_series_requests_free(struct mst_series_requests *s);
-
-/* What a server's requests consisted of, in the bins of over_time: means of an Apache's intervals,
- * of the parts of PHP's php_run. No rows where none is known. */
-bool mst_series_parts(struct mst_table *table, sqlite3 *db,
-                      const struct mst_summary_server *server, const struct mst_bins *bins);
 
 /* From the samples: a row for each bin that has one. */
 bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_id,

@@ -3,14 +3,13 @@
  * The rows are read once and all durations are sorted once: the spectrum is read from that order,
  * and durations that are dealt out to the bins in it are sorted in each bin, too.
  */
-#include "analysis/run_requests.h"
 #include "analysis/series.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/join_php.h"
+#include "analysis/kept.h"
 #include "archive/query.h"
 #include "base/array.h"
 #include "base/clock.h"
@@ -46,8 +45,8 @@ static double bin_start(const struct mst_bins *bins, size_t bin)
 
 enum { CLASS_1XX, CLASS_2XX, CLASS_3XX, CLASS_4XX, CLASS_5XX, CLASS_ABORTED, CLASS_NONE,
        CLASS_COUNT };
-/* The parts of a request's time, which add up to it. PHP's parts are taken out of `handle` and
- * `send`; where no PHP was recorded they are not known, and 0 in the sums. */
+/* The columns of over_time with a request's time, which add up to it. PHP's are taken out of
+ * `handle` and `send`; where no PHP was recorded they are not known, and 0 in the sums. */
 enum { PART_QUEUE, PART_READ, PART_PHP_WAIT, PART_PHP_RUN, PART_HANDLE, PART_SEND_PHP, PART_SEND,
        PART_COUNT };
 #define ALL_PARTS ((1u << PART_COUNT) - 1)
@@ -55,7 +54,7 @@ enum { PART_QUEUE, PART_READ, PART_PHP_WAIT, PART_PHP_RUN, PART_HANDLE, PART_SEN
 
 struct per_bin {
     uint64_t completed, started;
-    uint64_t parts_ns[PART_COUNT], classes[CLASS_COUNT];
+    uint64_t columns_ns[PART_COUNT], parts_ns[MST_PART_COUNT], classes[CLASS_COUNT];
     size_t   sorted_from, sorted;   /* its durations, while they are dealt out */
 };
 
@@ -170,6 +169,13 @@ static uint64_t *deal_out(struct gathering *g)
 
 /* ---- tables ---------------------------------------------------------------------- */
 
+static const char *const part_columns[1 + MST_PART_COUNT] = {
+    "t",
+#define MST_PART(id, within, name, colour, noun) name,
+#include "segment/parts.def"
+#undef MST_PART
+};
+
 enum { T, COMPLETED, STARTED, MEAN, P50, P90, P99, MAX, QUEUE, CLASSES = QUEUE + PART_COUNT,
        COLUMNS = CLASSES + CLASS_COUNT };
 const char *const mst_over_time_columns[] = {
@@ -205,7 +211,7 @@ static void fill_row(double *row, const struct gathering *g, size_t bin, const u
     row[MAX] = quantile_of(sorted, b->completed, 1000000);
     for (i = 0; i < PART_COUNT; i++)
         if (g->parts & 1u << i)
-            row[QUEUE + i] = mst_cell_seconds(b->parts_ns[i]) / (double)b->completed;
+            row[QUEUE + i] = mst_cell_seconds(b->columns_ns[i]) / (double)b->completed;
 }
 
 /* Only cells that have requests; `row` r is from 10^(r / 16) microseconds on. */
@@ -258,6 +264,7 @@ void mst_series_requests_free(struct mst_series_requests *s)
     mst_table_free(&s->over_time);
     mst_table_free(&s->spectrum);
     mst_table_free(&s->heatmap);
+    mst_table_free(&s->parts);
     mst_table_free(&s->workers);
     mst_table_free(&s->statuses);
 }
@@ -323,6 +330,28 @@ static bool make_workers(struct mst_table *table, const struct worker *workers)
 
 struct status { uint64_t requests, aborted; };
 
+/* What the requests that ended in each bin consisted of. */
+static bool make_parts(struct mst_table *table, const struct gathering *g,
+                       const struct mst_summary_server *server)
+{
+    size_t bin, i;
+    double *row;
+
+    *table = MST_TABLE("parts", part_columns);
+    for (bin = 0; bin < g->bins.count && g->count > 0; bin++) {
+        const struct per_bin *b = &g->per_bin[bin];
+
+        row = mst_table_add(table);
+        if (row == NULL)
+            return false;
+        row[0] = bin_start(&g->bins, bin);
+        for (i = 0; i < MST_PART_COUNT && b->completed > 0; i++)
+            if (server->parts[i].requests > 0)
+                row[1 + i] = mst_cell_seconds(b->parts_ns[i]) / (double)b->completed;
+    }
+    return true;
+}
+
 /* Those without a status of HTTP come first: theirs is not a number. */
 static bool make_statuses(struct mst_table *table, const struct status statuses[STATUSES_MAX + 1])
 {
@@ -347,101 +376,69 @@ static bool make_statuses(struct mst_table *table, const struct status statuses[
 
 struct server_gathering {
     struct gathering g;
-    struct mst_query q;         /* the requests */
+    bool             is_php;
     struct worker   *workers;
     struct status    statuses[STATUSES_MAX + 1];   /* the last: of those without one */
 };
 
-static const char apache_requests[] =
-    "SELECT rowid AS id, queue_ns, read_ns, handle_ns, send_ns, worker, status, aborted, start_ns, "
-    "held_ns " MST_FROM_APACHES_REQUESTS MST_REQUESTS_ORDER;
-/* A PHP's request begins here with its wait: its total is what PHP knows. */
-static const char php_requests[] =
-    "SELECT coalesce(wait_ns, 0) AS wait_ns, run_ns, worker, status, aborted, "
-    "start_ns - coalesce(wait_ns, 0) AS start_ns, run_ns AS held_ns " MST_FROM_PHPS_REQUESTS
-    "ORDER BY rowid";
-
-/* The present row, whose time consists of these parts. */
-static bool gather_request(struct server_gathering *s, const uint64_t parts[PART_COUNT])
+static void read_columns(uint64_t columns[PART_COUNT], const struct server_gathering *s,
+                         const struct mst_walked *r)
 {
-    uint64_t total = 0, worker = mst_row_number(&s->q, "worker");
-    uint64_t status = mst_row_number(&s->q, "status");
-    bool aborted = mst_row_number(&s->q, "aborted") == 1;
-    struct status *same = &s->statuses[status < STATUSES_MAX ? status : STATUSES_MAX];
-    struct per_bin *b;
+    const struct mst_split *split = &r->split;
+    uint64_t wait = split->parts_ns[MST_PART_PHP_WAIT];
+
+    columns[PART_PHP_WAIT] = wait;
+    columns[PART_PHP_RUN] = split->handle_run_ns;
+    if (s->is_php)
+        return;
+    columns[PART_QUEUE] = split->parts_ns[MST_PART_QUEUE] + split->parts_ns[MST_PART_H2_WAIT];
+    columns[PART_READ] = split->parts_ns[MST_PART_READ] + split->parts_ns[MST_PART_TLS];
+    columns[PART_HANDLE] = r->handle_ns - wait - split->handle_run_ns;
+    columns[PART_SEND_PHP] = split->send_run_ns;
+    columns[PART_SEND] = r->send_ns - split->send_run_ns;
+}
+
+static bool take(void *context, const struct mst_walked *r)
+{
+    struct server_gathering *s = context;
+    struct status *same = &s->statuses[r->status < STATUSES_MAX ? r->status : STATUSES_MAX];
+    struct per_bin *b = gather(&s->g, r->start_ns, r->total_ns);
+    uint64_t columns[PART_COUNT] = { 0 };
     size_t i;
 
-    for (i = 0; i < PART_COUNT; i++)
-        total += parts[i];
-    b = gather(&s->g, mst_row_number(&s->q, "start_ns"), total);
     if (b == NULL)
         return false;
+    read_columns(columns, s, r);
     for (i = 0; i < PART_COUNT; i++)
-        b->parts_ns[i] += parts[i];
-    b->classes[class_of(status, aborted)]++;
+        b->columns_ns[i] += columns[i];
+    for (i = 0; i < MST_PART_COUNT; i++)
+        b->parts_ns[i] += r->split.parts_ns[i];
+    b->classes[class_of(r->status, r->aborted)]++;
     same->requests++;
-    same->aborted += aborted;
-    if (worker < WORKERS_MAX) {
-        s->workers[worker].requests++;
-        s->workers[worker].held_ns += mst_row_number(&s->q, "held_ns");
+    same->aborted += r->aborted;
+    if (r->worker < WORKERS_MAX) {
+        s->workers[r->worker].requests++;
+        s->workers[r->worker].held_ns += r->held_ns;
     }
     return true;
 }
 
-static bool gather_apache(struct server_gathering *s, const struct mst_summary_overlay *php)
-{
-    struct mst_php_times of;
-    bool fine = true;
-    size_t nth;
-
-    for (nth = 0; fine && mst_query_next(&s->q); nth++) {
-        uint64_t parts[PART_COUNT] = { 0 };
-
-        fine = mst_join_php_read(&of, php, nth, &s->q);
-        parts[PART_PHP_WAIT] = of.handle_wait;
-        parts[PART_PHP_RUN] = of.handle_run;
-        parts[PART_SEND_PHP] = of.send_run;
-        parts[PART_QUEUE] = mst_row_number(&s->q, "queue_ns");
-        parts[PART_READ] = mst_row_number(&s->q, "read_ns");
-        parts[PART_HANDLE] = mst_subtract_saturated(mst_row_number(&s->q, "handle_ns"),
-                                                    of.handle_wait + of.handle_run);
-        parts[PART_SEND] = mst_subtract_saturated(mst_row_number(&s->q, "send_ns"), of.send_run);
-        fine = fine && gather_request(s, parts);
-    }
-    return fine;
-}
-
-static bool gather_php(struct server_gathering *s)
-{
-    bool fine = true;
-
-    while (fine && mst_query_next(&s->q)) {
-        const uint64_t parts[PART_COUNT] = {
-            [PART_PHP_WAIT] = mst_row_number(&s->q, "wait_ns"),
-            [PART_PHP_RUN] = mst_row_number(&s->q, "run_ns"),
-        };
-
-        fine = gather_request(s, parts);
-    }
-    return fine;
-}
-
-bool mst_series_server(struct mst_series_requests *s, sqlite3 *db,
+bool mst_series_server(struct mst_series_requests *series,
                        const struct mst_summary_server *server, const struct mst_bins *bins)
 {
     bool php = mst_summary_is_php(server), joined = !php && server->php.joined > 0;
     struct server_gathering of = {
-        .q = mst_query_ask(db, php ? php_requests : apache_requests, server->id),
-        .workers = calloc(WORKERS_MAX, sizeof *of.workers),
+        .is_php = php, .workers = calloc(WORKERS_MAX, sizeof *of.workers),
     };
     bool fine = begin(&of.g, bins) && of.workers != NULL;
 
-    memset(s, 0, sizeof *s);
+    memset(series, 0, sizeof *series);
     of.g.parts = php ? PHP_PARTS : joined ? ALL_PARTS :
                  ALL_PARTS & ~(PHP_PARTS | 1u << PART_SEND_PHP);
-    fine = fine && (php ? gather_php(&of) : gather_apache(&of, &server->php));
-    fine = mst_query_done(&of.q) && fine && finish(s, &of.g) &&
-           make_workers(&s->workers, of.workers) && make_statuses(&s->statuses, of.statuses);
+    fine = fine && mst_kept_walk(server->kept, take, &of) && finish(series, &of.g) &&
+           make_parts(&series->parts, &of.g, server) &&
+           make_workers(&series->workers, of.workers) &&
+           make_statuses(&series->statuses, of.statuses);
     end(&of.g);
     free(of.workers);
     return fine;

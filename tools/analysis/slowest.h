@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "analysis/summary.h"
-#include "analysis/trace.h"
+#include "read/split.h"
 
 #define MST_SLOWEST_MOST   20u
 #define MST_SLOWEST_MARKS  64u   /* of a request: no PHP records more */
@@ -18,8 +18,8 @@ struct mst_slow_mark { char name[64]; uint64_t after_ns; };   /* after: since th
 struct mst_slow {
     uint64_t start_ns, total_ns, status;
     bool     aborted;
-    char     label[128], path[128], script[128], handler[128];   /* "": not known */
-    uint64_t parts_ns[MST_TRACE_COUNT];               /* they add up to total_ns */
+    char     label[128], path[128], script[128], handler[160];   /* "": not known */
+    uint64_t parts_ns[MST_PART_COUNT];               /* they add up to total_ns */
     uint64_t php_id, php_row;        /* the server and the row of PHP's request; 0: none */
     /* Of PHP's request, by PHP's clock: its process and start, by which marks name it; its start
      * after that of the request. */

@@ -31,11 +31,11 @@ bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db,
                                 const struct mst_summary *run);
 bool mst_summary_read_ports(struct mst_summary *s, sqlite3 *db);
 
-/* join_php.c: joins PHP's requests to Apache's. */
-bool mst_summary_join_php(struct mst_summary *s, sqlite3 *db);
+/* account.c: where the time of all requests went, with PHP's requests joined to Apache's. */
+bool mst_summary_account(struct mst_summary *s, sqlite3 *db);
 
 /* by_name.c: the pages of the Apaches that record paths. */
-bool mst_summary_read_pages(struct mst_summary *s, sqlite3 *db);
+bool mst_summary_read_pages(struct mst_summary *s);
 
 /* join_client.c: joins the client's requests to the servers'. */
 bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db);

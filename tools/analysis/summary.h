@@ -16,6 +16,7 @@
 #include "archive/archive.h"
 #include "archive/states.h"
 #include "segment/format.h"
+#include "segment/parts.h"
 #include "stats/quantile.h"
 
 /* Of a set of times. Quantiles are nearest-rank: one of the times. Of too few times
@@ -74,20 +75,12 @@ struct mst_summary_client {
 /* What PHP did while an Apache had a request: PHP's intervals laid over Apache's
  * phases, for each of the Apache's requests of this run. Where a request never came
  * to PHP, all of it is `other`; the parts of a phase add up to it. */
-/* Of one of Apache's requests: what of its phases was PHP's time, in ns. */
-struct mst_php_times {
-    uint64_t id;                       /* its row in server_requests */
-    uint64_t handle_wait, handle_run, send_run;
-};
-
 struct mst_summary_overlay {
     bool     known;                    /* a PHP was recorded too */
     uint64_t joined;                   /* requests with PHP's record */
     uint64_t wait_unknown;             /* of those */
     struct mst_summary_times handle_wait, handle_run, handle_other, send_run, send_other;
-    struct mst_summary_times handle_rest;   /* other, without the intervals checks and upload */
-    struct mst_php_times *requests;    /* in MST_REQUESTS_ORDER */
-    size_t request_count, request_room;
+    struct mst_summary_times run;      /* handle_run and send_run: php_run during the request */
 };
 
 /* An interval, or a kind of wait: of all requests that tell, 0 where there was none. */
@@ -151,6 +144,8 @@ struct mst_summary_held {
     double   sum_ns, squares;          /* squares: the sum of their squares, ns^2 */
 };
 
+struct mst_kept;
+
 struct mst_summary_server {
     int64_t  id;
     bool     local;                    /* on the machine that recorded */
@@ -171,10 +166,11 @@ struct mst_summary_server {
     /* A PHP's total is what it knows: php_run, and php_wait where that is known. */
     struct mst_summary_times phases[MST_PHASE_COUNT];   /* another producer's: count 0 */
     struct mst_summary_overlay php;    /* an Apache's */
-    struct mst_summary_interval intervals[MST_INTERVAL_COUNT];   /* an Apache's */
-    /* An Apache's: handle without checks, upload and backend; send without client, network and
-     * server. Count 0: there is little of these, or it is not known. */
-    struct mst_summary_times handle_rest, send_rest;
+    struct mst_summary_interval intervals[MST_INTERVAL_COUNT];   /* an Apache's, as measured: some
+                                        * lie in others, or in PHP's time */
+    struct mst_summary_interval parts[MST_PART_COUNT];   /* where the time went: over all requests,
+                                        * and together their total (split.h) */
+    struct mst_kept *kept;             /* its requests (kept.h); NULL: none was read */
     struct mst_summary_run run;        /* a PHP's */
     uint64_t with_path;                /* an Apache's requests whose path is known */
     struct mst_by_name pages;          /* an Apache's requests by path; empty: none is known */
@@ -415,5 +411,9 @@ uint64_t mst_summary_percentile(const struct mst_summary_times *t, enum mst_perc
 
 /* Statistics of a set of times, which it sorts. */
 void mst_summary_times_of(struct mst_summary_times *t, struct mst_values *values);
+/* The same of so many, of which those that are not in the set are 0; it frees the set. False: out
+ * of memory. */
+bool mst_summary_times_with_zeros(struct mst_summary_times *t, struct mst_values *values,
+                                  uint64_t count);
 
 #endif

@@ -170,8 +170,10 @@ const char *mst_row_text(struct mst_query *q, const char *name)
 void mst_row_copy(struct mst_query *q, const char *name, char *to, size_t size)
 {
     const char *text = mst_row_text(q, name);
+    size_t length = text != NULL ? strnlen(text, size - 1) : 0;
 
-    snprintf(to, size, "%s", text != NULL ? text : "");
+    memcpy(to, length > 0 ? text : "", length);
+    to[length] = '\0';
 }
 
 size_t mst_row_text_bytes(struct mst_query *q, const char *name)

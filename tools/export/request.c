@@ -3,17 +3,15 @@
 
 #include <string.h>
 
-#include "analysis/join_php.h"
+#include "analysis/requests.h"
 #include "analysis/run_requests.h"
 #include "archive/query.h"
 #include "read/tail.h"
 #include "segment/traceparent.h"
 
 #define TOTAL "queue_ns + read_ns + handle_ns + send_ns"
-#define X_COLUMN(suffix, name) name "_ns, "
 static const char chosen_sql[] =
-    "SELECT rowid AS id, request_id, start_ns, queue_ns, read_ns, handle_ns, send_ns, "
-    MST_INTERVALS(X_COLUMN) "status, bytes, pid, aborted, label, handler, backend, path, "
+    "SELECT rowid AS id, request_id, bytes, pid, label, handler, backend, path, "
     "trace_id, parent_span, sampled "
     MST_FROM_APACHES_ROWS
     "AND (" TOTAL " >= :slower_than OR (:failed AND status >= 500) OR (:sampled AND sampled = 1) "
@@ -21,7 +19,7 @@ static const char chosen_sql[] =
     "ORDER BY " TOTAL " DESC, start_ns, rowid LIMIT :slowest)) "
     "AND rowid <= :last_row ORDER BY request_id, rowid";
 static const char php_sql[] =
-    "SELECT key, pid, memory_bytes, user_ns + system_ns AS cpu_ns, cpu_wait_ns, script "
+    "SELECT key, pid, memory_bytes, script "
     "FROM main.php_requests WHERE rowid = :id";
 static const char waits_sql[] =
     "SELECT kind, end, calls, failed, wait_ns FROM php_waits WHERE server_id = :id AND key = :key "
@@ -47,15 +45,14 @@ struct walk {
     void            *context;
 };
 
-static void read_wait(struct mst_export_request *r, struct mst_trace_times *t, struct mst_query *q)
+static void read_wait(struct mst_export_request *r, struct mst_query *q)
 {
     struct mst_export_wait *w = &r->waits[r->wait_count];
-    unsigned kind = mst_trace_wait_of(mst_row_text(q, "kind"));
-    uint64_t ns = mst_row_number(q, "wait_ns"), *sum = &t->waits_ns[kind];
+    unsigned kind = mst_wait_named(mst_row_text(q, "kind"));
+    uint64_t ns = mst_row_number(q, "wait_ns");
 
-    if (kind == MST_WAIT_COUNT || ns > INT64_MAX - *sum || r->wait_count == MST_EXPORT_WAITS)
+    if (kind == MST_WAIT_COUNT || ns > INT64_MAX || r->wait_count == MST_EXPORT_WAITS)
         return;
-    *sum += ns;
     *w = (struct mst_export_wait){
         .kind = kind, .wait_ns = ns, .calls = mst_row_number(q, "calls"),
         .failed = mst_row_number(q, "failed"),
@@ -65,30 +62,24 @@ static void read_wait(struct mst_export_request *r, struct mst_trace_times *t, s
 }
 
 /* What PHP did for it, by the row of its request. */
-static bool read_php(struct mst_export_request *r, struct mst_trace_times *t, sqlite3 *db,
-                     const struct mst_joined *joined)
+static bool read_php(struct mst_export_request *r, sqlite3 *db, const struct mst_walked *walked)
 {
-    struct mst_query q = mst_query_ask(db, php_sql, (int64_t)joined->php_row);
+    struct mst_query q = mst_query_ask(db, php_sql, (int64_t)walked->php_row);
     int64_t key = 0;
 
-    r->php_row = joined->php_row;
-    t->php_wait_ns = joined->handle_wait;
-    t->php_run_ns = joined->handle_run;
-    t->php_send_ns = joined->send_run;
+    r->php_row = walked->php_row;
     if (mst_query_next(&q)) {
         key = mst_row_id(&q, "key");
         r->php_pid = mst_row_number(&q, "pid");
         r->php_memory_bytes = mst_row_number(&q, "memory_bytes");
-        t->cpu_ns = mst_row_number(&q, "cpu_ns");
-        t->cpu_wait_ns = mst_row_number(&q, "cpu_wait_ns");
         mst_row_copy(&q, "script", r->script, sizeof r->script);
     }
     if (!mst_query_done(&q))
         return false;
-    q = mst_query_ask(db, waits_sql, (int64_t)joined->php_id);
+    q = mst_query_ask(db, waits_sql, (int64_t)walked->php_id);
     mst_query_set(&q, ":key", key);
     while (mst_query_next(&q))
-        read_wait(r, t, &q);
+        read_wait(r, &q);
     return mst_query_done(&q);
 }
 
@@ -104,42 +95,33 @@ static void read_trace(struct mst_export_request *r, struct mst_query *q)
 }
 
 static bool read_request(struct mst_export_request *r, struct mst_query *q, sqlite3 *db,
-                         const struct mst_joined *joined)
+                         const struct mst_walked *walked)
 {
-    struct mst_trace_times t = {
-        .queue_ns = mst_row_number(q, "queue_ns"), .read_ns = mst_row_number(q, "read_ns"),
-        .handle_ns = mst_row_number(q, "handle_ns"), .send_ns = mst_row_number(q, "send_ns"),
-    };
-
     *r = (struct mst_export_request){
-        .id = mst_row_number(q, "request_id"), .start_ns = mst_row_number(q, "start_ns"),
-        .total_ns = t.queue_ns + t.read_ns + t.handle_ns + t.send_ns,
-        .status = mst_row_number(q, "status"), .bytes = mst_row_number(q, "bytes"),
-        .pid = mst_row_number(q, "pid"), .aborted = mst_row_number(q, "aborted") == 1,
+        .id = mst_row_number(q, "request_id"), .start_ns = walked->start_ns,
+        .total_ns = walked->total_ns, .status = walked->status, .aborted = walked->aborted,
+        .bytes = mst_row_number(q, "bytes"), .pid = mst_row_number(q, "pid"),
         .sampled = mst_row_number(q, "sampled") == 1,
     };
-    mst_trace_read_intervals(&t, q);
+    memcpy(r->parts_ns, walked->split.parts_ns, sizeof r->parts_ns);
     mst_row_copy(q, "label", r->label, sizeof r->label);
     mst_row_copy(q, "handler", r->handler, sizeof r->handler);
     mst_row_copy(q, "backend", r->backend, sizeof r->backend);
     mst_row_copy(q, "path", r->path, sizeof r->path);
     read_trace(r, q);
-    if (joined->php_row > 0 && !read_php(r, &t, db, joined))
-        return false;
-    mst_trace(r->parts_ns, &t);
-    return true;
+    return walked->php_row == 0 || read_php(r, db, walked);
 }
 
 /* The chosen requests and all of the join are in the same order. */
-static bool take(void *context, const struct mst_joined *joined)
+static bool take(void *context, const struct mst_walked *walked)
 {
     struct walk *w = context;
     struct mst_export_request request;
     bool fine = true;
 
-    if (!w->has_row || mst_row_number(&w->q, "id") != joined->id)
+    if (!w->has_row || mst_row_number(&w->q, "id") != walked->id)
         return true;
-    fine = read_request(&request, &w->q, w->db, joined) && w->each(w->context, &request);
+    fine = read_request(&request, &w->q, w->db, walked) && w->each(w->context, &request);
     w->has_row = fine && mst_query_next(&w->q);
     return fine;
 }
@@ -159,6 +141,6 @@ bool mst_export_walk(const struct mst_export_choice *choice, const struct mst_su
     mst_query_set(&w.q, ":last_row", choice->last_row > 0 ? (int64_t)choice->last_row
                                                           : INT64_MAX);
     w.has_row = mst_query_next(&w.q);
-    fine = mst_join_php_walk(s, db, server->id, take, &w, NULL);
+    fine = mst_requests_read(s, db, server, take, &w, NULL);
     return mst_query_done(&w.q) && fine;
 }

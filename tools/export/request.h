@@ -2,7 +2,7 @@
 #ifndef MPMSTAT_EXPORT_REQUEST_H
 #define MPMSTAT_EXPORT_REQUEST_H
 
-#include "analysis/trace.h"
+#include "read/split.h"
 #include "export/export.h"
 #include "segment/format.h"
 #include "segment/records.h"
@@ -21,7 +21,7 @@ struct mst_export_request {
     char     label[MST_NAME_MAX], handler[MST_NAME_MAX], backend[MST_NAME_MAX];
     char     path[MST_PATH_NAME_MAX];        /* "": not recorded */
     char     trace_id[33], parent[17];       /* "": it is in no trace */
-    uint64_t parts_ns[MST_TRACE_COUNT];
+    uint64_t parts_ns[MST_PART_COUNT];
     uint64_t php_row;                        /* 0: PHP has no record of it */
     uint64_t php_pid, php_memory_bytes;
     char     script[MST_PATH_MAX];

@@ -135,7 +135,7 @@ static void add_wait(struct spans *s, const char *parent, const struct mst_expor
 static void add_waits(struct spans *s, const char *parent, unsigned kind, uint64_t *at_ns)
 {
     const struct mst_export_wait rest = { .kind = kind };
-    uint64_t left = s->r->parts_ns[MST_TRACE_WAITS + kind], ns;
+    uint64_t left = s->r->parts_ns[MST_PART_WAITS + kind], ns;
     size_t i;
 
     for (i = 0; i < s->r->wait_count && left > 0; i++) {
@@ -154,13 +154,13 @@ static void add_waits(struct spans *s, const char *parent, unsigned kind, uint64
 static void add_php_run(struct spans *s, uint64_t *at_ns)
 {
     const uint64_t *part = s->r->parts_ns;
-    uint64_t inner_ns = *at_ns, run = part[MST_TRACE_CPU] + part[MST_TRACE_CPU_WAIT] +
-                                      part[MST_TRACE_REST];
+    uint64_t inner_ns = *at_ns, run = part[MST_PART_CPU] + part[MST_PART_CPU_WAIT] +
+                                      part[MST_PART_REST];
     char id[17];
     unsigned i;
 
     for (i = 0; i < MST_WAIT_COUNT; i++)
-        run += part[MST_TRACE_WAITS + i];
+        run += part[MST_PART_WAITS + i];
     if (run == 0)
         return;
     begin_child(s, id, s->server_id, "php_run", MST_OTLP_INTERNAL, at_ns, run);
@@ -168,11 +168,11 @@ static void add_php_run(struct spans *s, uint64_t *at_ns)
     mst_otlp_number(s->j, "mpmstat.pid", s->r->php_pid);
     mst_otlp_number(s->j, "mpmstat.memory_bytes", s->r->php_memory_bytes);
     end_span(s, false);
-    add_part(s, id, "cpu", &inner_ns, part[MST_TRACE_CPU]);
-    add_part(s, id, "cpu_wait", &inner_ns, part[MST_TRACE_CPU_WAIT]);
+    add_part(s, id, "cpu", &inner_ns, part[MST_PART_CPU]);
+    add_part(s, id, "cpu_wait", &inner_ns, part[MST_PART_CPU_WAIT]);
     for (i = 0; i < MST_WAIT_COUNT; i++)
         add_waits(s, id, i, &inner_ns);
-    add_part(s, id, "rest", &inner_ns, part[MST_TRACE_REST]);
+    add_part(s, id, "rest", &inner_ns, part[MST_PART_REST]);
 }
 
 /* ---- the request -------------------------------------------------------------------------- */
@@ -181,10 +181,10 @@ static void add_backend(struct spans *s, uint64_t *at_ns)
 {
     char id[17];
 
-    if (s->r->parts_ns[MST_TRACE_BACKEND] == 0)
+    if (s->r->parts_ns[MST_PART_BACKEND] == 0)
         return;
     begin_child(s, id, s->server_id, "backend", MST_OTLP_CLIENT, at_ns,
-                s->r->parts_ns[MST_TRACE_BACKEND]);
+                s->r->parts_ns[MST_PART_BACKEND]);
     mst_otlp_text(s->j, "mpmstat.other_end", s->r->backend);
     mst_otlp_address(s->j, s->r->backend);
     end_span(s, false);
@@ -222,27 +222,19 @@ static void add_server(struct spans *s)
 unsigned mst_export_spans(struct mst_json *j, const struct mst_export_origin *origin,
                           const struct mst_export_request *r)
 {
-    static const struct { enum mst_trace_part part; const char *name; } before[] = {
-        { MST_TRACE_QUEUE, "queue" }, { MST_TRACE_H2_WAIT, "h2_wait" }, { MST_TRACE_TLS, "tls" },
-        { MST_TRACE_READ, "read" }, { MST_TRACE_CHECKS, "checks" },
-        { MST_TRACE_UPLOAD, "upload" }, { MST_TRACE_PHP_WAIT, "php_wait" },
-    }, after[] = {
-        { MST_TRACE_HANDLE, "handle" }, { MST_TRACE_SEND_CLIENT, "send_client" },
-        { MST_TRACE_SEND_NETWORK, "send_network" }, { MST_TRACE_SEND_SERVER, "send_server" },
-        { MST_TRACE_SEND, "send" },
-    };
     struct spans s = { .j = j, .r = r,
                        .identity = { origin->started_ns, origin->pid, r->id } };
     uint64_t at_ns = r->start_ns;
-    size_t i;
+    enum mst_part part;
 
     find_ids(&s);
     add_server(&s);
-    for (i = 0; i < sizeof before / sizeof *before; i++)
-        add_part(&s, s.server_id, before[i].name, &at_ns, r->parts_ns[before[i].part]);
-    add_php_run(&s, &at_ns);
-    add_backend(&s, &at_ns);
-    for (i = 0; i < sizeof after / sizeof *after; i++)
-        add_part(&s, s.server_id, after[i].name, &at_ns, r->parts_ns[after[i].part]);
+    for (part = 0; part < MST_PART_COUNT; part++)
+        if (part == MST_PART_CPU)
+            add_php_run(&s, &at_ns);
+        else if (part == MST_PART_BACKEND)
+            add_backend(&s, &at_ns);
+        else if (mst_parts[part].within != MST_WITHIN_PHP_RUN)
+            add_part(&s, s.server_id, mst_parts[part].name, &at_ns, r->parts_ns[part]);
     return s.count;
 }

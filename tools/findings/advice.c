@@ -27,7 +27,7 @@ bool mst_plan_is_threaded(const struct mst_summary_server *server)
  * Not every request of the front comes to PHP. */
 static double waited_seconds(const struct mst_budget *b, const struct mst_summary_server *server)
 {
-    uint64_t ns = mst_budget_mean_ns(b, b->queue_ns);
+    uint64_t ns = mst_budget_mean_ns(b, b->ns[MST_PART_QUEUE]);
 
     if (server == b->php)
         ns += mst_known(server->phases[MST_PHASE_PHP_WAIT].mean_ns);

@@ -1,8 +1,7 @@
-/* budget.h - where the time of all requests went: each nanosecond in one part.
+/* budget.h - where the time of all requests went, part by part (segment/parts.h), for the rules.
  *
- * The parts follow Apache's phases and their intervals; PHP's php_wait and the parts of its php_run
- * take the place of the time that Apache only knows as a backend's or the handler's. Where no
- * Apache was recorded, they are PHP's alone.
+ * The parts are those of the front server's requests, with what PHP did for them. Where no Apache
+ * was recorded, they are PHP's alone.
  */
 #ifndef MPMSTAT_BUDGET_H
 #define MPMSTAT_BUDGET_H
@@ -19,14 +18,7 @@ struct mst_budget {
     const struct mst_summary_server *php;     /* NULL: none; `front`, where that is a PHP */
     bool     fleet;                           /* one of several that mst_is_served() */
     uint64_t total_ns;                        /* of all requests of `front` */
-    uint64_t queue_ns, h2_wait_ns;
-    uint64_t tls_ns, read_ns;                 /* read: without tls */
-    uint64_t checks_ns, upload_ns, php_wait_ns;
-    uint64_t cpu_ns, cpu_wait_ns, waits_ns[MST_WAIT_COUNT];   /* of php_run */
-    uint64_t php_rest_ns;                     /* php_run that is none of these */
-    uint64_t backend_ns;                      /* where no PHP is known to be the backend */
-    uint64_t handle_ns;                       /* the rest of handle */
-    uint64_t send_client_ns, send_network_ns, send_server_ns, send_ns;   /* send: the rest */
+    uint64_t ns[MST_PART_COUNT];              /* which add up to it */
     uint64_t log_ns, undelivered_ns;          /* after the total */
 };
 
@@ -46,6 +38,9 @@ uint64_t mst_budget_milli(const struct mst_budget *b, uint64_t part_ns);
 
 /* The mean of a part over all requests of the front. */
 uint64_t mst_budget_mean_ns(const struct mst_budget *b, uint64_t part_ns);
+
+/* Time for which requests waited for a free worker: Apache's, HTTP/2's, PHP's. */
+uint64_t mst_budget_for_workers_ns(const struct mst_budget *b);
 
 /* Whether the part is a finding: it has MST_FINDING_MILLI, and a request notices it. */
 bool mst_budget_counts(const struct mst_budget *b, uint64_t part_ns);

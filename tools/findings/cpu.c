@@ -10,7 +10,7 @@ static bool is_all_php(const struct mst_budget *b)
     return mst_budget_knows_run(b) &&
            (b->front == b->php ||
             (b->front->php.joined * 1000 >= b->front->requests * MST_CPU_PHP_MILLI &&
-             mst_budget_milli(b, b->backend_ns) < MST_FINDING_MILLI));
+             mst_budget_milli(b, b->ns[MST_PART_BACKEND]) < MST_FINDING_MILLI));
 }
 
 struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
@@ -21,8 +21,8 @@ struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
     if (!b->front->local || !is_all_php(b))
         return seen;
     seen.known = true;
-    seen.cpu_ns = b->cpu_ns + b->front->requests * b->front->request_cpu_ns;
-    seen.waited_milli = mst_budget_run_milli(b, b->cpu_wait_ns);
+    seen.cpu_ns = b->ns[MST_PART_CPU] + b->front->requests * b->front->request_cpu_ns;
+    seen.waited_milli = mst_budget_run_milli(b, b->ns[MST_PART_CPU_WAIT]);
     under_load_ns = mst_summary_under_load_ns(b->s, b->front);
     if (b->php->any_busy_ns > 0 && b->php->any_busy_ns < under_load_ns)
         under_load_ns = b->php->any_busy_ns;

@@ -14,7 +14,10 @@
 /* Archives of an older mpmstat do not tell the client from the network. */
 static bool knows_sending(const struct mst_summary_server *server)
 {
-    return server->send_rest.count > 0 || server->intervals[MST_INTERVAL_CHECKS].requests > 0;
+    return server->intervals[MST_INTERVAL_SEND_CLIENT].requests > 0 ||
+           server->intervals[MST_INTERVAL_SEND_NETWORK].requests > 0 ||
+           server->intervals[MST_INTERVAL_SEND_SERVER].requests > 0 ||
+           server->intervals[MST_INTERVAL_CHECKS].requests > 0;
 }
 
 /* The kernel counts small gaps between a client's windows as the network's, and the reverse: what
@@ -42,13 +45,12 @@ static void find_late_delivery(struct mst_inquiry *q)
 {
     const struct mst_budget *b = &q->b;
     const struct mst_summary_interval *late = &b->front->intervals[MST_INTERVAL_UNDELIVERED];
-    bool by_client = b->send_client_ns > b->send_network_ns;
+    uint64_t client = b->ns[MST_PART_SEND_CLIENT], network = b->ns[MST_PART_SEND_NETWORK];
     struct mst_finding *f;
 
-    if (!mst_budget_counts(b, b->undelivered_ns) || b->send_client_ns + b->send_network_ns >=
-        b->undelivered_ns)
+    if (!mst_budget_counts(b, b->undelivered_ns) || client + network >= b->undelivered_ns)
         return;
-    f = mst_found(q, by_client ? MST_CODE_SLOW_CLIENTS : MST_CODE_SLOW_NETWORK, MST_LIKELY,
+    f = mst_found(q, client > network ? MST_CODE_SLOW_CLIENTS : MST_CODE_SLOW_NETWORK, MST_LIKELY,
                   b->undelivered_ns);
     f->share_milli = mst_milli(b->undelivered_ns, b->total_ns + b->undelivered_ns);
     f->share_of = MST_SHARE_OF_DELIVERY;
@@ -62,14 +64,14 @@ static void find_uploads(struct mst_inquiry *q)
 {
     struct mst_finding *f;
 
-    if (mst_budget_counts(&q->b, q->b.upload_ns)) {
-        f = mst_found(q, MST_CODE_SLOW_UPLOAD, MST_CERTAIN, q->b.upload_ns);
+    if (mst_budget_counts(&q->b, q->b.ns[MST_PART_UPLOAD])) {
+        f = mst_found(q, MST_CODE_SLOW_UPLOAD, MST_CERTAIN, q->b.ns[MST_PART_UPLOAD]);
         f->requests = q->b.front->intervals[MST_INTERVAL_UPLOAD].requests;
         mst_say_uploads(f, &q->b);
     }
-    if (mst_budget_counts(&q->b, q->b.read_ns)) {
-        f = mst_found(q, MST_CODE_SLOW_HEADERS, MST_LIKELY, q->b.read_ns);
-        mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.read_ns));
+    if (mst_budget_counts(&q->b, q->b.ns[MST_PART_READ])) {
+        f = mst_found(q, MST_CODE_SLOW_HEADERS, MST_LIKELY, q->b.ns[MST_PART_READ]);
+        mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.ns[MST_PART_READ]));
         mst_say_headers(f, &q->b);
     }
 }
@@ -168,23 +170,23 @@ static void find_churn(struct mst_inquiry *q, const struct mst_summary_server *s
 void mst_find_holders(struct mst_inquiry *q)
 {
     const struct mst_budget *b = &q->b;
+    uint64_t client = b->ns[MST_PART_SEND_CLIENT], network = b->ns[MST_PART_SEND_NETWORK];
     size_t i;
 
     if (b->front != b->php) {
         if (knows_sending(b->front)) {
-            find_sending(q, MST_CODE_SLOW_CLIENTS, b->send_client_ns, b->send_network_ns,
-                         MST_INTERVAL_SEND_CLIENT);
-            find_sending(q, MST_CODE_SLOW_NETWORK, b->send_network_ns, b->send_client_ns,
-                         MST_INTERVAL_SEND_NETWORK);
-            find_sending(q, MST_CODE_SERVER_PACED, b->send_server_ns, 0,
+            find_sending(q, MST_CODE_SLOW_CLIENTS, client, network, MST_INTERVAL_SEND_CLIENT);
+            find_sending(q, MST_CODE_SLOW_NETWORK, network, client, MST_INTERVAL_SEND_NETWORK);
+            find_sending(q, MST_CODE_SERVER_PACED, b->ns[MST_PART_SEND_SERVER], 0,
                          MST_INTERVAL_SEND_SERVER);
         } else if (mst_clients_are_slow(b->front)) {
-            mst_say_slow_sending(mst_found(q, MST_CODE_SLOW_CLIENTS, MST_LIKELY, b->send_ns), b);
+            mst_say_slow_sending(mst_found(q, MST_CODE_SLOW_CLIENTS, MST_LIKELY,
+                                           b->ns[MST_PART_SEND]), b);
         }
         find_late_delivery(q);
         find_uploads(q);
     }
-    if (mst_budget_milli(b, b->queue_ns + b->php_wait_ns) >= MST_FINDING_MILLI)
+    if (mst_budget_milli(b, mst_budget_for_workers_ns(b)) >= MST_FINDING_MILLI)
         find_who_held(q);
     find_stuck(q, b->front);
     for (i = 0; i < q->s->server_count; i++)

@@ -104,14 +104,14 @@ void mst_found_subject(struct mst_finding *f, const char *subject)
 
 uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
 {
-    uint64_t waiting = b->queue_ns + b->php_wait_ns + b->h2_wait_ns, busy = 0;
+    uint64_t waiting = mst_budget_for_workers_ns(b), busy = 0;
     uint64_t held = b->total_ns > waiting ? b->total_ns - waiting : 0;
 
     if (b->front->mean_busy_milli != MST_UNKNOWN && b->s->duration_ns != MST_UNKNOWN)
         busy = mst_scale(b->front->mean_busy_milli, mst_summary_under_load_ns(b->s, b->front),
                          1000);
     /* Apache's workers wait for PHP's, too. */
-    busy = busy > b->php_wait_ns ? busy - b->php_wait_ns : 0;
+    busy = busy > b->ns[MST_PART_PHP_WAIT] ? busy - b->ns[MST_PART_PHP_WAIT] : 0;
     held = held > busy ? held : busy;
     if (held == 0)
         return 0;
@@ -121,7 +121,7 @@ uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns)
 
 uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_ns)
 {
-    return mst_budget_milli(b, part_ns + b->queue_ns + b->php_wait_ns + b->h2_wait_ns);
+    return mst_budget_milli(b, part_ns + mst_budget_for_workers_ns(b));
 }
 
 bool mst_is_ours(const struct mst_inquiry *q, const struct mst_summary_server *server)

@@ -37,7 +37,7 @@ static bool reads_files_again(const struct mst_inquiry *q, uint64_t stall_ns)
     size_t i;
 
     if (stall_ns == MST_UNKNOWN || q->s->duration_ns < MST_VERDICT_RUN_MIN_NS ||
-        !mst_budget_counts(&q->b, q->b.waits_ns[MST_WAIT_FILE]) ||
+        !mst_budget_counts(&q->b, q->b.ns[MST_PART_WAITS + MST_WAIT_FILE]) ||
         mst_milli(stall_ns, q->s->duration_ns) < MST_STALL_FOR_FILES_MILLI)
         return false;
     for (i = 0; i < q->s->server_count; i++) {
@@ -63,7 +63,7 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
         f->weight = MST_HEADLINE_MILLI - 1;
     else if (of_groups)
         f->weight += MST_HEADLINE_MILLI;
-    files = mst_budget_milli(&q->b, q->b.waits_ns[MST_WAIT_FILE]);
+    files = mst_budget_milli(&q->b, q->b.ns[MST_PART_WAITS + MST_WAIT_FILE]);
     if (for_files && f->weight <= files)
         f->weight = files + 1;   /* before what follows from it */
     mst_found_number(f, "stall_ns", stall_ns);
@@ -132,13 +132,17 @@ bool mst_cpu_explains(const struct mst_inquiry *q, uint64_t ns)
 /* Time in which requests computed or were ready to: PHP says so of its own. */
 static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
 {
-    const struct mst_budget *b = &q->b;
+    const uint64_t *ns = q->b.ns;
+    uint64_t sum = ns[MST_PART_CPU] + ns[MST_PART_CPU_WAIT];
 
-    if (mst_budget_knows_run(b))
-        return b->cpu_ns + b->cpu_wait_ns + (b->cpu_wait_ns == 0 ? b->php_rest_ns : 0) +
-               (b->front != b->php ? b->handle_ns + b->read_ns + b->send_ns + b->tls_ns +
-                b->checks_ns : 0);
-    return crowded_ns(q, ours);
+    if (!mst_budget_knows_run(&q->b))
+        return crowded_ns(q, ours);
+    if (ns[MST_PART_CPU_WAIT] == 0)
+        sum += ns[MST_PART_REST];
+    if (q->b.front != q->b.php)
+        sum += ns[MST_PART_HANDLE] + ns[MST_PART_READ] + ns[MST_PART_SEND] + ns[MST_PART_TLS] +
+               ns[MST_PART_CHECKS];
+    return sum;
 }
 
 /* Whether other programs can have worked for this server: its requests waited for a database or a
@@ -148,7 +152,7 @@ static bool waited_for_others(const struct mst_budget *b)
     const struct mst_summary_program *other = mst_program_of_others(b->s);
 
     return (other == NULL || other->owner != MST_PROC_UNSEEN) &&
-           mst_budget_milli(b, b->waits_ns[MST_WAIT_DATABASE] + b->waits_ns[MST_WAIT_CACHE]) >=
+           mst_budget_milli(b, b->ns[MST_PART_DATABASE] + b->ns[MST_PART_CACHE]) >=
                MST_HEADLINE_MILLI;
 }
 
@@ -159,7 +163,8 @@ static void note_cpu(struct mst_finding *f, const struct mst_summary *s,
     mst_found_number(f, "cpus", s->cpus);
     mst_found_number(f, "server_cpu_ns", b->front->cpu_ns);
     mst_found_number(f, "tool_cpu_ns", s->tool_cpu_ns);
-    mst_found_number(f, "cpu_wait_ns", mst_budget_knows_run(b) ? b->cpu_wait_ns : MST_UNKNOWN);
+    mst_found_number(f, "cpu_wait_ns",
+                     mst_budget_knows_run(b) ? b->ns[MST_PART_CPU_WAIT] : MST_UNKNOWN);
 }
 
 static void find_full(struct mst_inquiry *q)
@@ -209,7 +214,7 @@ static void find_full_by_requests(struct mst_inquiry *q)
     mst_found_number(f, "cpus", b->s->cpus);
     mst_found_number(f, "used_milli", seen.used_milli);
     mst_found_number(f, "cpu_ns", seen.cpu_ns);
-    mst_found_number(f, "cpu_wait_ns", b->cpu_wait_ns);
+    mst_found_number(f, "cpu_wait_ns", b->ns[MST_PART_CPU_WAIT]);
     mst_say_cpu_by_requests(f, b, &seen, ours);
 }
 
@@ -251,7 +256,7 @@ static void find_disk(struct mst_inquiry *q)
     const struct mst_summary_server *front = q->b.front;
     bool of_group = front->resources.group_io_stall_ns != MST_UNKNOWN;
     uint64_t stall = of_group ? front->resources.group_io_stall_ns : q->s->io_stall_ns;
-    uint64_t waited = q->b.waits_ns[MST_WAIT_FILE] + q->b.waits_ns[MST_WAIT_DATABASE];
+    uint64_t waited = q->b.ns[MST_PART_FILE] + q->b.ns[MST_PART_DATABASE];
     bool felt = mst_budget_milli(&q->b, waited) >= MST_FINDING_MILLI ||
                 !mst_budget_knows_run(&q->b);
     struct mst_finding *f;

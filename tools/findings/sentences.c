@@ -18,11 +18,12 @@
 static void say_waits(char text[160], const struct mst_budget *b)
 {
     const struct mst_summary_server *server = b->front;
-    const struct mst_formatted share = mst_format_percent(mst_budget_milli(b, b->queue_ns));
+    uint64_t queue = b->ns[MST_PART_QUEUE];
+    const struct mst_formatted share = mst_format_percent(mst_budget_milli(b, queue));
 
     if (server->phases[MST_PHASE_QUEUE].mean_ns >= MST_QUEUE_MEAN_MIN_NS)
         mst_say(text, 160, "a request waited %s for one, %s of its time",
-                mst_format_time(mst_budget_mean_ns(b, b->queue_ns)).text, share.text);
+                mst_format_time(mst_budget_mean_ns(b, queue)).text, share.text);
     else
         mst_say(text, 160, "%" PRIu64 " of %" PRIu64 " requests waited for one, %s on average "
                 "(%s of the time of all)", server->waited, server->requests,
@@ -79,7 +80,7 @@ void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool
                 mst_format_time(mst_mean_wait_ns(b->front)).text);
     MST_TEXT(f, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time%s.",
              busy, mst_format_time(mst_php_wait(b->front)->mean_ns).text,
-             mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text, apache);
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text, apache);
 }
 
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php)
@@ -204,7 +205,7 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 
     say_below_limit(when, b->front, b->front->phases[MST_PHASE_QUEUE].sum_ns);
     MST_TEXT(f, "Requests waited for workers (%s of their time)%s%s.",
-             mst_format_percent(mst_budget_milli(b, b->queue_ns)).text, when,
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text, when,
              f->code == MST_CODE_APACHE_SPAWNING ?
              ": Apache started its processes too slowly for this load" :
              f->code == MST_CODE_EVENT_CONNECTIONS ?
@@ -226,7 +227,7 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
 
     say_below_limit(when, b->php, b->php->phases[MST_PHASE_PHP_WAIT].sum_ns);
     MST_TEXT(f, "Requests waited for PHP's workers (%s of their time)%s%s.",
-             mst_format_percent(mst_budget_milli(b, b->php_wait_ns)).text, when, forked ?
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text, when, forked ?
              ": PHP's processes were started too slowly for this load" : ": cannot tell why");
     if (forked)
         MST_ACTION(f, "Start more before the load comes: larger pm.start_servers, with at least as "
@@ -239,7 +240,7 @@ void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
              "of a request's time is queue (waiting for a worker), but in waits of %s, which is "
              "hardly more than the kernel's clock can tell.", b->front->workers_limit,
              mst_format_milli(b->front->mean_busy_milli).text,
-             mst_format_percent(mst_budget_milli(b, b->queue_ns)).text,
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text,
              mst_format_time(mst_mean_wait_ns(b->front)).text);
     MST_ACTION(f, "Measure again with more workers.");
 }
@@ -271,7 +272,7 @@ void mst_say_h2_workers(struct mst_finding *f, const struct mst_budget *b)
     uint64_t limit = b->front->resources.http2_workers_limit;
 
     MST_TEXT(f, "HTTP/2's workers ran out: a request waited %s for one, %s of its time.",
-             mst_format_time(mst_budget_mean_ns(b, b->h2_wait_ns)).text,
+             mst_format_time(mst_budget_mean_ns(b, b->ns[MST_PART_H2_WAIT])).text,
              mst_format_percent(f->share_milli).text);
     if (limit != MST_UNKNOWN)
         MST_ACTION(f, "Set H2MaxWorkers higher (now %" PRIu64 " for each child).", limit);

@@ -120,7 +120,6 @@ void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t 
 
 /* ---- around -------------------------------------------------------------------------------- */
 
-struct mst_tail_part { const char *name, *meaning; };
 enum mst_in_common {
     MST_COMMON_NONE, MST_COMMON_PAGE, MST_COMMON_LABEL, MST_COMMON_FIRST, MST_COMMON_UNCACHED,
     MST_COMMON_SECOND, MST_COMMON_PROCESS
@@ -129,7 +128,7 @@ struct mst_tail {
     const struct mst_summary_server *server;
     uint64_t median_ns, border_ns;          /* slow: longer than the border */
     uint64_t slow, excess_ns;               /* what they took beyond the median */
-    const struct mst_tail_part *part;       /* that has most of it */
+    enum mst_part part;                     /* that has most of it */
     char     wait[16], wait_end[MST_NAME_MAX];   /* of PHP, where the part is that; "" */
     enum mst_in_common common;
     char     value[96];                     /* the label, script, second or process */

@@ -33,7 +33,7 @@ void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b)
              "the requests' time).", server->workers_limit,
              mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
              mst_format_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
-             mst_format_percent(mst_budget_milli(b, b->queue_ns)).text);
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text);
     MST_ACTION(f, "Set a short KeepAliveTimeout, or use the event MPM, which needs no worker "
                "for an idle connection; or have more workers.");
 }
@@ -79,7 +79,7 @@ void mst_say_slow_sending(struct mst_finding *f, const struct mst_budget *b)
 {
     char part[80];
 
-    say_part(part, b, b->send_ns);
+    say_part(part, b, b->ns[MST_PART_SEND]);
     MST_TEXT(f, "The clients, or the network to them, were slow: sending took %s.",
              part);
     MST_ACTION(f, "Record again with this version of mpmstat: it tells the client from the "
@@ -102,7 +102,7 @@ void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b)
 {
     char part[80];
 
-    say_part(part, b, b->upload_ns);
+    say_part(part, b, b->ns[MST_PART_UPLOAD]);
     MST_TEXT(f, "Clients sent their requests' bodies slowly: a worker waited for them for %s.",
              part);
     MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set RequestReadTimeout "
@@ -113,7 +113,7 @@ void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
 {
     char part[80];
 
-    say_part(part, b, b->read_ns);
+    say_part(part, b, b->ns[MST_PART_READ]);
     MST_TEXT(f, "Clients sent their requests' headers slowly: reading them took %s.", part);
     MST_ACTION(f, "Set RequestReadTimeout (mod_reqtimeout), which ends connections that send "
                "nothing%s.", is_event(b) ? "" :
@@ -215,15 +215,15 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
         [MST_ANSWER_NO] = "", [MST_ANSWER_UNKNOWN] = WHOLE_TELLS,
         [MST_ANSWER_YES] = " More workers cannot help: they would wait there, too.",
     };
-    uint64_t ns = b->waits_ns[wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
+    uint64_t ns = b->ns[MST_PART_WAITS + wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
     /* With what holds the workers the wait for one becomes shorter: nobody knows by how much. */
-    const char *behind = mst_budget_milli(b, b->queue_ns + b->php_wait_ns) >= MST_FINDING_MILLI ?
+    const char *behind = mst_budget_milli(b, mst_budget_for_workers_ns(b)) >= MST_FINDING_MILLI ?
                          "at most " : "";
     char part[80], which[256], of_run[64] = "";
 
     say_part(part, b, ns);
     say_end(which, end, b->php->requests);
-    if (b->php_wait_ns > ns)
+    if (b->ns[MST_PART_PHP_WAIT] > ns)
         mst_say(of_run, sizeof of_run, " and %s of PHP's running time",
                 mst_format_percent(mst_budget_run_milli(b, ns)).text);
     MST_TEXT(f, "PHP waited for %s for %s%s%s%s.", wait_names[wait], part, of_run, which,
@@ -239,7 +239,7 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
 {
     char part[80], which[256];
 
-    say_part(part, b, b->backend_ns);
+    say_part(part, b, b->ns[MST_PART_BACKEND]);
     say_end(which, end, f->requests);
     MST_TEXT(f, "Apache waited for its backend for %s%s%s.", part, which,
              one_at_a_time[one_by_one]);
@@ -298,7 +298,7 @@ void mst_say_computing(struct mst_finding *f, const struct mst_budget *b)
 {
     char part[80];
 
-    say_part(part, b, b->cpu_ns);
+    say_part(part, b, b->ns[MST_PART_CPU]);
     MST_TEXT(f, "PHP computed for %s.", part);
     MST_ACTION(f, "Find the functions with a profiler; use OPcache, and caches, to spare work.");
 }
@@ -386,7 +386,7 @@ void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struc
     char common[256], part[160], wait[MST_WAIT_WORDS_MAX];
 
     say_common(common, b, t);
-    mst_say(part, sizeof part, "%s", t->part->meaning);
+    mst_say(part, sizeof part, "%s", mst_parts[t->part].noun);
     if (t->wait[0] != '\0') {
         mst_wait_words(wait, t->wait, t->wait_end);
         mst_say(part, sizeof part, "PHP's waiting for %s", wait);

@@ -164,7 +164,7 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
         MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its "
                  "requests ran, and computed for %s.%s%s",
                  mst_format_percent(seen->waited_milli).text,
-                 mst_format_percent(mst_budget_run_milli(b, b->cpu_ns)).text, used,
+                 mst_format_percent(mst_budget_run_milli(b, b->ns[MST_PART_CPU])).text, used,
                  used[0] != '\0' ? "." : "");
     else
         MST_TEXT(f, "The CPUs were full, it seems with other programs: PHP waited for one for %s "

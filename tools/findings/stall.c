@@ -96,7 +96,7 @@ static bool is_of_workers(enum mst_code code)
  * that has most of it: advice on it would not have helped. */
 static void demote_what_follows(struct mst_inquiry *q, enum mst_code code, uint64_t waited_ns)
 {
-    bool has_most = 2 * waited_ns >= q->b.queue_ns + q->b.php_wait_ns;
+    bool has_most = 2 * waited_ns >= q->b.ns[MST_PART_QUEUE] + q->b.ns[MST_PART_PHP_WAIT];
     struct mst_finding *f;
     size_t i;
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/kept.h"
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
@@ -14,35 +15,6 @@
 
 #define PHP_TOTAL "coalesce(wait_ns, 0) + run_ns"
 
-/* What of the slow requests exceeds the median's, in parts. */
-static const char apache_parts[] =
-    "SELECT count(*) AS n, total(" TOTAL " - :median) AS excess, "
-    "total(queue_ns) AS queue, total(read_ns) AS read, "
-    "total(coalesce(checks_ns, 0)) AS checks, total(coalesce(upload_ns, 0)) AS upload, "
-    "total(handle_ns - coalesce(checks_ns, 0) - coalesce(upload_ns, 0)) AS handle, "
-    "total(send_ns) AS send " MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow";
-static const char php_parts[] =
-    "SELECT count(*) AS n, total(" PHP_TOTAL " - :median) AS excess, "
-    "total(coalesce(wait_ns, 0)) AS php_wait, total(coalesce(user_ns + system_ns, 0)) AS cpu, "
-    "total(coalesce(cpu_wait_ns, 0)) AS cpu_wait, total(coalesce(waits_ns, 0)) AS waits "
-    MST_FROM_PHPS_REQUESTS "AND " PHP_TOTAL " > :slow";
-
-static const struct mst_tail_part apache_names[] = {
-    { "queue", "waiting for a worker" }, { "read", "reading the request" },
-    { "checks", "the checks before the application" }, { "upload", "the upload of the body" },
-    { "handle", "the application, or what it waits for" }, { "send", "sending the answer" },
-};
-static const struct mst_tail_part php_names[] = {
-    { "php_wait", "waiting for a PHP worker" }, { "cpu", "PHP's computing" },
-    { "cpu_wait", "waiting for a CPU" }, { "waits", "what PHP waited for" },
-};
-
-/* The same of the PHP requests behind an Apache's slow ones. */
-static const char behind_parts[] =
-    "SELECT total(coalesce(p.wait_ns, 0)) AS php_wait, total(coalesce(user_ns + system_ns, 0)) AS "
-    "cpu, total(coalesce(cpu_wait_ns, 0)) AS cpu_wait, total(coalesce(waits_ns, 0)) AS waits "
-    "FROM php_requests p WHERE p.server_id = :php AND p.request_id IN (SELECT request_id "
-    MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow)";
 /* The other end for which they waited longest. */
 static const char longest_wait[] =
     "SELECT kind, end, sum(w.wait_ns) AS ns FROM php_requests p CROSS JOIN php_waits w "
@@ -115,23 +87,6 @@ static void look_for_common(struct mst_inquiry *q, struct mst_tail *t)
     }
 }
 
-static const struct mst_tail_part *longest_part(struct mst_query *row,
-                                                const struct mst_tail_part *parts, size_t count)
-{
-    const struct mst_tail_part *found = NULL;
-    double most = 0, part;
-    size_t i;
-
-    for (i = 0; i < count; i++) {
-        part = mst_row_real(row, parts[i].name);
-        if (part > most) {
-            most = part;
-            found = &parts[i];
-        }
-    }
-    return found;
-}
-
 /* Names what PHP waited for, where the part is that. */
 static void name_wait(struct mst_inquiry *q, struct mst_tail *t, bool is_php)
 {
@@ -150,47 +105,35 @@ static void name_wait(struct mst_inquiry *q, struct mst_tail *t, bool is_php)
     q->failed |= !mst_query_done(&row);
 }
 
-/* What Apache knows as the application's time is PHP's, whose parts are known. */
-static void look_behind(struct mst_inquiry *q, struct mst_tail *t)
-{
-    const struct mst_tail_part *part;
-    struct mst_query row;
+struct slow { struct mst_tail *tail; uint64_t parts_ns[MST_PART_COUNT]; };
 
-    if (strcmp(t->part->name, "handle") != 0 || q->b.php == NULL || q->b.fleet ||
-        t->server->php.joined == 0)
-        return;
-    row = mst_query_ask(q->db, behind_parts, t->server->id);
-    mst_query_set(&row, ":php", q->b.php->id);
-    mst_query_set(&row, ":slow", (int64_t)t->border_ns);
-    if (mst_query_next(&row)) {
-        part = longest_part(&row, php_names, sizeof php_names / sizeof *php_names);
-        t->part = part != NULL ? part : t->part;
-    }
-    q->failed |= !mst_query_done(&row);
+static bool take(void *context, const struct mst_walked *r)
+{
+    struct slow *slow = context;
+    struct mst_tail *t = slow->tail;
+    enum mst_part part;
+
+    if (r->total_ns <= t->border_ns)
+        return true;
+    t->slow++;
+    t->excess_ns += r->total_ns - t->median_ns;
+    for (part = 0; part < MST_PART_COUNT; part++)
+        slow->parts_ns[part] += r->split.parts_ns[part];
+    return true;
 }
 
 /* The part that has most of what the slow requests took beyond the median. */
 static bool read_parts(struct mst_inquiry *q, struct mst_tail *t)
 {
-    bool is_php = mst_summary_is_php(t->server);
-    const struct mst_tail_part *parts = is_php ? php_names : apache_names;
-    size_t count = is_php ? sizeof php_names / sizeof *php_names
-                          : sizeof apache_names / sizeof *apache_names;
-    struct mst_query row = mst_query_ask(q->db, is_php ? php_parts : apache_parts, t->server->id);
+    struct slow slow = { .tail = t };
 
-    mst_query_set(&row, ":median", (int64_t)t->median_ns);
-    mst_query_set(&row, ":slow", (int64_t)t->border_ns);
-    if (mst_query_next(&row)) {
-        t->slow = (uint64_t)mst_row_real(&row, "n");
-        t->excess_ns = (uint64_t)mst_row_real(&row, "excess");
-        t->part = longest_part(&row, parts, count);
-    }
-    q->failed |= !mst_query_done(&row);
-    if (t->part != NULL && !is_php)
-        look_behind(q, t);
-    if (t->part != NULL && strcmp(t->part->name, "waits") == 0)
-        name_wait(q, t, is_php);
-    return t->slow >= MST_TAIL_SLOW_MIN && t->part != NULL;
+    q->failed |= !mst_kept_walk(t->server->kept, take, &slow);
+    t->part = mst_part_longest(slow.parts_ns);
+    if (t->slow < MST_TAIL_SLOW_MIN)
+        return false;
+    if (t->part >= MST_PART_WAITS && t->part < MST_PART_WAITS + MST_WAIT_COUNT)
+        name_wait(q, t, mst_summary_is_php(t->server));
+    return true;
 }
 
 static bool has_headline(const struct mst_summary *s)
@@ -224,7 +167,7 @@ void mst_find_tail(struct mst_inquiry *q)
     f = mst_found(q, MST_CODE_TAIL, MST_CERTAIN, t.excess_ns);
     if (has_headline(q->s))
         f->weight /= 2;   /* that says why; this, which requests */
-    if (strcmp(t.part->name, "queue") == 0 || strcmp(t.part->name, "php_wait") == 0 ||
+    if (t.part == MST_PART_QUEUE || t.part == MST_PART_PHP_WAIT ||
         mst_findings_get(q->s, MST_CODE_HELD_BY, "") != NULL)
         mst_found_no_headline(f);
     f->requests = t.slow;

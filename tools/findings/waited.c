@@ -182,7 +182,7 @@ static void note_holder(struct mst_finding *f, struct mst_inquiry *q,
 /* A lock lets in one at a time by its nature; but there can be as many locks as sessions. */
 static void find_wait(struct mst_inquiry *q, int wait)
 {
-    uint64_t ns = q->b.waits_ns[wait], of_run = mst_budget_run_milli(&q->b, ns);
+    uint64_t ns = q->b.ns[MST_PART_WAITS + wait], of_run = mst_budget_run_milli(&q->b, ns);
     const struct mst_summary_end *end = longest_end(q->b.php, mst_wait_names[wait]);
     enum mst_answer one_by_one = MST_ANSWER_NO;
     bool is_lock = wait == MST_WAIT_LOCK;
@@ -218,15 +218,15 @@ static void find_backend(struct mst_inquiry *q)
     enum mst_answer one_by_one;
     struct mst_finding *f;
 
-    if (!mst_budget_counts(&q->b, q->b.backend_ns))
+    if (!mst_budget_counts(&q->b, q->b.ns[MST_PART_BACKEND]))
         return;
     one_by_one = ends_one_by_one(q, backend_ends, q->b.front, NULL, MST_SERIAL_INSIDE_MIN);
-    f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.backend_ns);
+    f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.ns[MST_PART_BACKEND]);
     f->requests = q->b.front->intervals[MST_INTERVAL_BACKEND].requests;
     if (one_by_one == MST_ANSWER_YES)
-        f->weight = mst_weight_with_all_waiting(&q->b, q->b.backend_ns) + 1;
+        f->weight = mst_weight_with_all_waiting(&q->b, q->b.ns[MST_PART_BACKEND]) + 1;
     note_end(f, q, end);
-    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.backend_ns));
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.ns[MST_PART_BACKEND]));
     mst_found_answer(f, MST_ONE_AT_A_TIME, one_by_one);
     mst_say_backend(f, &q->b, end, one_by_one);
     note_holder(f, q, apache_holders, q->b.front, NULL);
@@ -249,7 +249,7 @@ static void find_own(struct mst_inquiry *q, enum mst_code code, uint64_t ns,
 static void find_logging(struct mst_inquiry *q)
 {
     const struct mst_budget *b = &q->b;
-    uint64_t held = b->total_ns - b->queue_ns + b->log_ns, milli;
+    uint64_t held = b->total_ns - b->ns[MST_PART_QUEUE] + b->log_ns, milli;
     struct mst_finding *f;
 
     milli = held > 0 ? mst_milli(b->log_ns, held) : 0;
@@ -260,14 +260,14 @@ static void find_logging(struct mst_inquiry *q)
                   MST_CERTAIN : MST_LIKELY, b->log_ns);
     f->share_milli = milli;
     f->share_of = MST_SHARE_OF_HELD;
-    f->weight = milli + mst_budget_milli(b, b->queue_ns) * milli / 1000;
+    f->weight = milli + mst_budget_milli(b, b->ns[MST_PART_QUEUE]) * milli / 1000;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(b, b->log_ns));
     mst_say_logging(f, b);
 }
 
 static void find_computing(struct mst_inquiry *q)
 {
-    uint64_t cpu = q->b.cpu_ns;
+    uint64_t cpu = q->b.ns[MST_PART_CPU];
     struct mst_finding *f;
 
     if (!mst_budget_knows_run(&q->b) || mst_budget_milli(&q->b, cpu) < MST_HEADLINE_MILLI ||
@@ -284,7 +284,7 @@ static void find_computing(struct mst_inquiry *q)
 static void find_unseen(struct mst_inquiry *q)
 {
     const struct mst_budget *b = &q->b;
-    uint64_t ns = b->handle_ns + b->php_rest_ns;
+    uint64_t ns = b->ns[MST_PART_HANDLE] + b->ns[MST_PART_REST];
     struct mst_finding *f;
 
     if (mst_budget_milli(b, ns) < MST_HOLDER_TIME_MILLI ||
@@ -305,8 +305,8 @@ void mst_find_waits(struct mst_inquiry *q)
     find_computing(q);
     if (q->b.front != q->b.php) {
         find_backend(q);
-        find_own(q, MST_CODE_CHECKS, q->b.checks_ns, MST_INTERVAL_CHECKS);
-        find_own(q, MST_CODE_TLS, q->b.tls_ns, MST_INTERVAL_TLS);
+        find_own(q, MST_CODE_CHECKS, q->b.ns[MST_PART_CHECKS], MST_INTERVAL_CHECKS);
+        find_own(q, MST_CODE_TLS, q->b.ns[MST_PART_TLS], MST_INTERVAL_TLS);
         find_logging(q);
     }
     find_unseen(q);

@@ -63,13 +63,14 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
 static bool apache_ran_out(const struct mst_budget *b)
 {
     return b->front != b->php && mst_summary_is_short(b->front) && mst_summary_waits(b->front) &&
-           mst_budget_milli(b, b->queue_ns) >= MST_FINDING_MILLI;
+           mst_budget_milli(b, b->ns[MST_PART_QUEUE]) >= MST_FINDING_MILLI;
 }
 
 /* Workers that wait for PHP's are busy for that alone: then PHP's workers are the cause. */
 static void find_apache(struct mst_inquiry *q, bool php_ran_out)
 {
-    struct mst_finding *f = mst_found(q, MST_CODE_APACHE_WORKERS, MST_CERTAIN, q->b.queue_ns);
+    struct mst_finding *f = mst_found(q, MST_CODE_APACHE_WORKERS, MST_CERTAIN,
+                                      q->b.ns[MST_PART_QUEUE]);
 
     if (php_ran_out)
         mst_found_no_headline(f);   /* php-workers says so */
@@ -143,17 +144,17 @@ static void find_below_limit(struct mst_inquiry *q)
     struct mst_finding *f;
 
     if (front == q->b.php || mst_mean_wait_ns(front) < MST_QUEUE_MEAN_MIN_NS ||
-        mst_budget_milli(&q->b, mst_subtract_saturated(q->b.queue_ns,
+        mst_budget_milli(&q->b, mst_subtract_saturated(q->b.ns[MST_PART_QUEUE],
                                                       mst_restart_wait_ns(q, front))) <
             MST_FINDING_MILLI)
         return;
     if (!mst_summary_started_late(front) && connections_were_full(q, &certainty)) {
-        f = mst_found(q, MST_CODE_EVENT_CONNECTIONS, certainty, q->b.queue_ns);
+        f = mst_found(q, MST_CODE_EVENT_CONNECTIONS, certainty, q->b.ns[MST_PART_QUEUE]);
     } else if (started_too_slowly(q)) {
-        f = mst_found(q, MST_CODE_APACHE_SPAWNING, MST_LIKELY, q->b.queue_ns);
+        f = mst_found(q, MST_CODE_APACHE_SPAWNING, MST_LIKELY, q->b.ns[MST_PART_QUEUE]);
         mst_found_number(f, "forks", front->forks);
     } else {
-        f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns);
+        f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.ns[MST_PART_QUEUE]);
     }
     f->requests = front->waited;
     note_workers(f, front);
@@ -165,7 +166,7 @@ static void find_below_limit(struct mst_inquiry *q)
 /* Below a millisecond on average it is the hand-over. */
 static bool php_waited(const struct mst_budget *b)
 {
-    return b->php != NULL && mst_budget_milli(b, b->php_wait_ns) >= MST_FINDING_MILLI &&
+    return b->php != NULL && mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT]) >= MST_FINDING_MILLI &&
            mst_php_wait(b->front)->mean_ns >= MST_PHP_WAIT_MEAN_MIN_NS;
 }
 
@@ -186,12 +187,13 @@ static void find_php_queue(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_ACCEPT_QUEUE, MST_CERTAIN,
-                                      q->b.php_wait_ns);
+                                      q->b.ns[MST_PART_PHP_WAIT]);
 
     f->of = php;
     if (php->listen_pool != NULL && php->listen_address != NULL)
         snprintf(f->subject, sizeof f->subject, "%s (%s)", php->listen_pool, php->listen_address);
-    f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns + q->b.backend_ns) + 1;
+    f->weight = mst_budget_milli(&q->b, mst_budget_for_workers_ns(&q->b) +
+                                        q->b.ns[MST_PART_BACKEND]) + 1;
     if (f->weight < MST_FAILURES_FLOOR_MILLI)
         f->weight = MST_FAILURES_FLOOR_MILLI;
     mst_found_number(f, "queue", php->max_listen_queue);
@@ -205,11 +207,12 @@ static void find_php_queue(struct mst_inquiry *q)
 static void find_php(struct mst_inquiry *q, bool apache_too)
 {
     const struct mst_summary_server *php = q->b.php;
-    struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, q->b.php_wait_ns);
+    struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN,
+                                      q->b.ns[MST_PART_PHP_WAIT]);
 
     f->of = php;
     if (apache_too)
-        f->weight = mst_budget_milli(&q->b, q->b.php_wait_ns + q->b.queue_ns);
+        f->weight = mst_budget_milli(&q->b, mst_budget_for_workers_ns(&q->b));
     if (php->workers_limit == MST_UNKNOWN)
         f->certainty = MST_LIKELY;
     note_workers(f, php);
@@ -232,7 +235,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
 
     f->of = q->b.php;
     if (apache_too)
-        f->weight = mst_budget_milli(&q->b, pool->wait_sum_ns + q->b.queue_ns);
+        f->weight = mst_budget_milli(&q->b, pool->wait_sum_ns + q->b.ns[MST_PART_QUEUE]);
     mst_found_subject(f, pool->label);
     f->requests = pool->requests;
     note_busy(f, pool->workers_limit, pool->max_busy, pool->mean_busy_milli);
@@ -266,11 +269,11 @@ static void find_php_below_limit(struct mst_inquiry *q)
     uint64_t restart_ns = mst_restart_wait_ns(q, php);
     struct mst_finding *f;
 
-    if (mst_budget_milli(&q->b, mst_subtract_saturated(q->b.php_wait_ns, restart_ns)) <
+    if (mst_budget_milli(&q->b, mst_subtract_saturated(q->b.ns[MST_PART_PHP_WAIT], restart_ns)) <
         MST_FINDING_MILLI)
         return;
     f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
-                  forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.php_wait_ns);
+                  forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.ns[MST_PART_PHP_WAIT]);
     f->of = php;
     note_workers(f, php);
     mst_found_number(f, "forks", php->forks);
@@ -314,14 +317,15 @@ void mst_find_workers(struct mst_inquiry *q)
         find_php_below_limit(q);
     find_php_by_its_queue(q);
     if (mst_starved_by_keepalive(q->b.front)) {
-        mst_say_keepalive(mst_found(q, MST_CODE_KEEPALIVE, MST_CERTAIN, q->b.queue_ns), &q->b);
+        mst_say_keepalive(mst_found(q, MST_CODE_KEEPALIVE, MST_CERTAIN, q->b.ns[MST_PART_QUEUE]),
+                          &q->b);
         return;
     }
     if (apache)
         find_apache(q, php_all_busy);
     else if (mst_waits_are_too_short(q->b.front))
-        mst_say_short_waits(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.queue_ns),
-                            &q->b);
+        mst_say_short_waits(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL,
+                                      q->b.ns[MST_PART_QUEUE]), &q->b);
     else
         find_below_limit(q);
 }
@@ -361,9 +365,9 @@ void mst_find_h2_workers(struct mst_inquiry *q)
 {
     struct mst_finding *f;
 
-    if (mst_budget_milli(&q->b, q->b.h2_wait_ns) < MST_FINDING_MILLI)
+    if (mst_budget_milli(&q->b, q->b.ns[MST_PART_H2_WAIT]) < MST_FINDING_MILLI)
         return;
-    f = mst_found(q, MST_CODE_H2_WORKERS, MST_CERTAIN, q->b.h2_wait_ns);
+    f = mst_found(q, MST_CODE_H2_WORKERS, MST_CERTAIN, q->b.ns[MST_PART_H2_WAIT]);
     f->requests = q->b.front->intervals[MST_INTERVAL_H2_WAIT].requests;
     mst_found_number(f, "workers_limit", q->b.front->resources.http2_workers_limit);
     mst_found_number(f, "max_busy", q->b.front->resources.http2_workers);

@@ -112,7 +112,7 @@ static bool put_run_seconds(struct mst_sink *sink, const struct mst_report_run *
         return true;
     if (!mst_bins_make(&bins, db, &run->summary, 0, MST_NS_PER_S))
         return false;
-    fine = mst_series_server(&s, db, front, &bins);
+    fine = mst_series_server(&s, front, &bins);
     if (fine)
         put_seconds(sink, run, front, &s);
     mst_series_requests_free(&s);

@@ -121,13 +121,13 @@ static bool put_ports(struct mst_json *j, sqlite3 *db, const struct mst_summary 
     return fine;
 }
 
-static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary_server *server,
-                       const struct bins *both)
+static bool put_server(struct mst_json *j, sqlite3 *db,
+                       const struct mst_summary_server *server, const struct bins *both)
 {
     const struct mst_bins *bins = &both->samples;
     struct mst_series_requests s;
     struct mst_table table;
-    bool fine = mst_series_server(&s, db, server, &both->requests);
+    bool fine = mst_series_server(&s, server, &both->requests);
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
@@ -135,9 +135,7 @@ static bool put_server(struct mst_json *j, sqlite3 *db, const struct mst_summary
     mst_json_string(j, "target", mst_summary_called(server));
     put_requests(j, &s);
     put_table(j, &s.workers);
-    fine = fine && mst_series_parts(&table, db, server, &both->requests);
-    if (fine)
-        put_table(j, &table);
+    put_table(j, &s.parts);
     fine = fine && mst_series_occupancy(&table, db, server->id, bins);
     if (fine)
         put_table(j, &table);
@@ -242,6 +240,7 @@ int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
     mst_json_end(j, ']');
     mst_json_line(j, 0);
     put_usl(j, report);
+    mst_json_line(j, 0);
     mst_json_line(j, 0);
     mst_json_begin(j, "runs", '[');
     for (i = 0; i < report->count; i++) {

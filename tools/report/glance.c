@@ -9,6 +9,7 @@
 #include "base/ratio.h"
 #include "base/saturate.h"
 #include "console/format.h"
+#include "read/split.h"
 #include "report/items.h"
 
 #define LISTED 4u   /* listeners, pools */
@@ -200,66 +201,23 @@ static void put_queues(struct mst_sink *sink, const struct mst_snapshot *b)
 
 /* ---- where the time went ---------------------------------------------------------------- */
 
-struct part { const char *name; uint64_t ns; };
-
-static uint64_t phase_ns(const struct mst_snapshot *b, enum mst_phase phase)
+static void put_time(struct mst_sink *sink, const struct mst_snapshot *b)
 {
-    uint64_t sum = 0;
+    uint64_t parts_ns[MST_PART_COUNT] = { 0 }, whole = 0;
+    struct mst_items items = { .used = 0 };
+    enum mst_part part;
     size_t i;
 
     for (i = 0; i < b->label_count; i++)
         if (is_load(&b->labels[i]))
-            add_known(&sum, b->labels[i].phases[phase].sum_ns);
-    return sum;
-}
-
-static void put_parts(struct mst_sink *sink, const struct part *parts, size_t count)
-{
-    struct mst_items items = { .used = 0 };
-    uint64_t whole = 0;
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        add_known(&whole, parts[i].ns);
-    for (i = 0; i < count && whole > 0; i++)
-        if (is_known(parts[i].ns) && parts[i].ns > 0)
-            mst_items_add(&items, "%s %s", parts[i].name, share(parts[i].ns, whole).text);
+            mst_split_add_label(parts_ns, &b->labels[i]);
+    for (part = 0; part < MST_PART_COUNT; part++)
+        whole = mst_add_saturated(whole, parts_ns[part]);
+    for (part = 0; part < MST_PART_COUNT; part++)
+        if (parts_ns[part] > 0)
+            mst_items_add(&items, "%s %s", mst_parts[part].name,
+                          share(parts_ns[part], whole).text);
     mst_items_put(sink, "Time went to", &items);
-}
-
-static void put_apache_time(struct mst_sink *sink, const struct mst_snapshot *b)
-{
-    const struct part parts[] = {
-        { "queue", phase_ns(b, MST_PHASE_QUEUE) }, { "read", phase_ns(b, MST_PHASE_READ) },
-        { "handle", phase_ns(b, MST_PHASE_HANDLE) }, { "send", phase_ns(b, MST_PHASE_SEND) },
-    };
-
-    put_parts(sink, parts, sizeof parts / sizeof parts[0]);
-}
-
-/* PHP's run is CPU, the waits that it measures, and the rest of it. */
-static void put_php_time(struct mst_sink *sink, const struct mst_snapshot *b)
-{
-    struct part parts[3 + MST_WAIT_COUNT];
-    uint64_t cpu = 0, explained;
-    size_t i, w;
-
-    for (w = 0; w < MST_WAIT_COUNT; w++)
-        parts[2 + w] = (struct part){ mst_wait_names[w], 0 };
-    for (i = 0; i < b->label_count; i++) {
-        add_known(&cpu, b->labels[i].php_user_ns);
-        add_known(&cpu, b->labels[i].php_system_ns);
-        for (w = 0; w < MST_WAIT_COUNT; w++)
-            add_known(&parts[2 + w].ns, b->labels[i].php_waits_ns[w]);
-    }
-    explained = cpu;
-    for (w = 0; w < MST_WAIT_COUNT; w++)
-        explained = mst_add_saturated(explained, parts[2 + w].ns);
-    parts[0] = (struct part){ "waiting for a worker", phase_ns(b, MST_PHASE_PHP_WAIT) };
-    parts[1] = (struct part){ "CPU", cpu };
-    parts[2 + MST_WAIT_COUNT] = (struct part){
-        "other", mst_subtract_saturated(phase_ns(b, MST_PHASE_PHP_RUN), explained) };
-    put_parts(sink, parts, sizeof parts / sizeof parts[0]);
 }
 
 /* ---- what went wrong --------------------------------------------------------------------- */
@@ -378,10 +336,7 @@ void mst_glance(struct mst_sink *sink, const struct mst_snapshot *board)
     put_workers(sink, board);
     put_pools(sink, board);
     put_queues(sink, board);
-    if (board->producer != NULL && strcmp(board->producer, "php") == 0)
-        put_php_time(sink, board);
-    else
-        put_apache_time(sink, board);
+    put_time(sink, board);
     put_ran_out(sink, board);
     put_errors(sink, board);
     put_longest(sink, board);

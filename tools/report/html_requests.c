@@ -9,7 +9,7 @@
 #include "report/markup.h"
 #include "report/page.h"
 #include "report/pages.h"
-#include "report/trace_parts.h"
+#include "segment/parts.h"
 #include "segment/fields.h"
 
 #define BAR_WIDTH 1000u     /* of the slowest request's bar */
@@ -65,7 +65,7 @@ static void put_head(struct mst_sink *sink, const struct by *by)
 static void put_row(struct mst_sink *sink, const struct by *by, const struct mst_by_name *table,
                     const struct mst_by_name_row *row)
 {
-    size_t longest = mst_trace_longest(row->parts_ns);
+    size_t longest = mst_part_longest(row->parts_ns);
 
     mst_html(sink, "<tr><th scope=\"row\">");
     if (row->name != NULL)
@@ -84,7 +84,7 @@ static void put_row(struct mst_sink *sink, const struct by *by, const struct mst
     mst_page_cell(sink, MST_METRIC_COUNT, row->aborted);
     if (by->has_parts && row->parts_ns[longest] > 0)
         mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
-                 mst_trace_parts[longest].class, mst_trace_parts[longest].label,
+                 mst_parts[longest].colour, mst_parts[longest].name,
                  mst_format_percent(mst_summary_milli(row->parts_ns[longest], row->sum_ns)).text);
     else if (by->has_parts)
         mst_html(sink, "<td></td>");
@@ -132,7 +132,7 @@ bool mst_html_by_name(struct mst_sink *sink, const struct mst_report_run *run, s
     if (front != NULL && !mst_summary_is_php(front))
         put_pages(sink, front);
     if (front != NULL && !mst_summary_is_php(front)) {
-        fine = mst_by_name_apache(&one, &other, db, front, most);
+        fine = mst_by_name_apache(&one, &other, front, most);
         if (fine) {
             put_by(sink, &by_label, &one);
             put_by(sink, &by_handler, &other);
@@ -159,11 +159,11 @@ static uint64_t scaled(uint64_t ns, uint64_t whole_ns)
     return whole_ns > 0 ? (uint64_t)((unsigned __int128)ns * BAR_WIDTH / whole_ns) : 0;
 }
 
-static void put_rectangle(struct mst_sink *sink, const struct mst_trace_shown *part, uint64_t ns,
+static void put_rectangle(struct mst_sink *sink, const struct mst_part_words *part, uint64_t ns,
                           uint64_t x, uint64_t width)
 {
     mst_html(sink, "<rect class=\"%s\" data-ns=\"%" PRIu64 "\" x=\"%" PRIu64 "\" width=\"%" PRIu64
-             "\" height=\"28\"><title>%s ", part->class, ns, x, width, part->label);
+             "\" height=\"28\"><title>%s ", part->colour, ns, x, width, part->name);
     put_time(sink, ns);
     mst_html(sink, "</title></rect>");
 }
@@ -175,19 +175,19 @@ static void put_bar(struct mst_sink *sink, const struct mst_slow *slow, uint64_t
 
     mst_html(sink, "<svg class=\"bar\" role=\"img\" viewBox=\"0 0 1000 28\" "
              "preserveAspectRatio=\"none\" aria-label=\"");
-    for (i = 0; i < MST_TRACE_COUNT; i++)
+    for (i = 0; i < MST_PART_COUNT; i++)
         if (slow->parts_ns[i] > 0) {
-            mst_html(sink, "%s ", mst_trace_parts[i].label);
+            mst_html(sink, "%s ", mst_parts[i].name);
             put_time(sink, slow->parts_ns[i]);
             mst_html(sink, "; ");
         }
     mst_html(sink, "\">");
-    for (i = 0; i < MST_TRACE_COUNT; i++) {
+    for (i = 0; i < MST_PART_COUNT; i++) {
         if (slow->parts_ns[i] == 0)
             continue;
         x = scaled(at_ns, slowest_ns);
         at_ns += slow->parts_ns[i];
-        put_rectangle(sink, &mst_trace_parts[i], slow->parts_ns[i], x,
+        put_rectangle(sink, &mst_parts[i], slow->parts_ns[i], x,
                       scaled(at_ns, slowest_ns) - x);
     }
     for (i = 0; i < slow->mark_count; i++) {
@@ -203,18 +203,18 @@ static void put_bar(struct mst_sink *sink, const struct mst_slow *slow, uint64_t
 /* The longest parts and the marks, beneath the bar. */
 static void put_said(struct mst_sink *sink, const struct mst_slow *slow)
 {
-    uint64_t left[MST_TRACE_COUNT];
+    uint64_t left[MST_PART_COUNT];
     size_t i, said, longest;
 
-    for (i = 0; i < MST_TRACE_COUNT; i++)
+    for (i = 0; i < MST_PART_COUNT; i++)
         left[i] = slow->parts_ns[i];
     mst_html(sink, "<small>");
     for (said = 0; said < SAID_MOST; said++) {
-        longest = mst_trace_longest(left);
+        longest = mst_part_longest(left);
         if (left[longest] == 0 ||
             mst_summary_milli(left[longest], slow->total_ns) < SAID_MILLI)
             break;
-        mst_html(sink, "%s%s ", said > 0 ? ", " : "", mst_trace_parts[longest].label);
+        mst_html(sink, "%s%s ", said > 0 ? ", " : "", mst_parts[longest].name);
         put_time(sink, left[longest]);
         left[longest] = 0;
     }
@@ -264,12 +264,11 @@ static void put_key(struct mst_sink *sink, const struct mst_slowest *slowest)
     size_t i, k;
 
     mst_html(sink, "<ul class=\"legend\">");
-    for (i = 0; i < MST_TRACE_COUNT; i++) {
+    for (i = 0; i < MST_PART_COUNT; i++) {
         for (k = 0; k < slowest->count && slowest->rows[k].parts_ns[i] == 0; k++)
             ;
         if (k < slowest->count)
-            mst_html(sink, "<li><span class=\"swatch %s\"></span>%s</li>", mst_trace_parts[i].class,
-                     mst_trace_parts[i].label);
+            mst_page_key(sink, i);
     }
     mst_html(sink, "</ul>\n");
 }

@@ -12,7 +12,6 @@
 #include "report/html_verdict.h"
 #include "report/markup.h"
 #include "report/page.h"
-#include "report/parts.h"
 #include "report/resources.h"
 #include "report/servers.h"
 #include "segment/format.h"
@@ -79,19 +78,25 @@ static uint64_t share_of(uint64_t part, uint64_t whole, uint64_t scale)
     return (uint64_t)((unsigned __int128)part * scale / whole);
 }
 
+static uint64_t part_ns(const struct mst_summary_server *server, enum mst_part part)
+{
+    return server->parts[part].requests > 0 ? mst_known(server->parts[part].times.sum_ns) : 0;
+}
+
 static void put_bar(struct mst_sink *sink, const struct mst_summary_server *server)
 {
-    struct mst_part parts[MST_PARTS_MAX];
-    size_t count = mst_parts_of(server, true, parts), i;
     uint64_t at = 0, width;
+    enum mst_part part;
 
     mst_html(sink, "<svg class=\"bar\" viewBox=\"0 0 1000 28\" preserveAspectRatio=\"none\" "
              "aria-hidden=\"true\">");
-    for (i = 0; i < count; i++) {
-        width = share_of(parts[i].times->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns,
+    for (part = 0; part < MST_PART_COUNT; part++) {
+        if (part_ns(server, part) == 0)
+            continue;
+        width = share_of(part_ns(server, part), server->phases[MST_PHASE_TOTAL].sum_ns,
                          BAR_WIDTH);
         mst_html(sink, "<rect height=\"28\" class=\"%s\" x=\"%" PRIu64 "\" width=\"%" PRIu64
-                 "\"/>", parts[i].name, at, width);
+                 "\"/>", mst_parts[part].colour, at, width);
         at += width;
     }
     mst_html(sink, "</svg>\n");
@@ -100,15 +105,15 @@ static void put_bar(struct mst_sink *sink, const struct mst_summary_server *serv
 /* The part that has most of the time, for those who cannot see the bar. */
 static void put_most(struct mst_sink *sink, const struct mst_summary_server *server)
 {
-    struct mst_part parts[MST_PARTS_MAX];
-    size_t count = mst_parts_of(server, true, parts), i, most = 0;
+    uint64_t parts_ns[MST_PART_COUNT];
+    enum mst_part part;
 
-    for (i = 1; i < count; i++)
-        if (mst_known(parts[i].times->sum_ns) > mst_known(parts[most].times->sum_ns))
-            most = i;
+    for (part = 0; part < MST_PART_COUNT; part++)
+        parts_ns[part] = part_ns(server, part);
+    part = mst_part_longest(parts_ns);
     mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
-             parts[most].name, parts[most].label,
-             mst_format_percent(share_of(parts[most].times->sum_ns,
+             mst_parts[part].colour, mst_parts[part].name,
+             mst_format_percent(share_of(parts_ns[part],
                                          server->phases[MST_PHASE_TOTAL].sum_ns, 1000)).text);
 }
 
@@ -119,37 +124,19 @@ static bool has_bar(const struct mst_summary *s, const struct mst_summary_server
            mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s));
 }
 
-/* Whether an earlier server has that part, too. */
-static bool is_in_key(const struct mst_summary *s, const struct mst_summary_server *before,
-                      const char *name)
-{
-    struct mst_part parts[MST_PARTS_MAX];
-    const struct mst_summary_server *server;
-    size_t count, i;
-
-    for (server = s->servers; server < before; server++) {
-        count = has_bar(s, server) ? mst_parts_of(server, true, parts) : 0;
-        for (i = 0; i < count; i++)
-            if (strcmp(parts[i].name, name) == 0 && mst_known(parts[i].times->sum_ns) > 0)
-                return true;
-    }
-    return false;
-}
-
 /* The parts that any of the bars has. */
 static void put_key(struct mst_sink *sink, const struct mst_summary *s)
 {
-    struct mst_part parts[MST_PARTS_MAX];
-    size_t count, i, k;
+    enum mst_part part;
+    size_t i;
 
     mst_html(sink, "<ul class=\"legend\">");
-    for (i = 0; i < s->server_count; i++) {
-        count = has_bar(s, &s->servers[i]) ? mst_parts_of(&s->servers[i], true, parts) : 0;
-        for (k = 0; k < count; k++)
-            if (mst_known(parts[k].times->sum_ns) > 0 &&
-                !is_in_key(s, &s->servers[i], parts[k].name))
-                mst_html(sink, "<li><span class=\"swatch %s\"></span>%s</li>", parts[k].name,
-                         parts[k].label);
+    for (part = 0; part < MST_PART_COUNT; part++) {
+        for (i = 0; i < s->server_count; i++)
+            if (has_bar(s, &s->servers[i]) && part_ns(&s->servers[i], part) > 0)
+                break;
+        if (i < s->server_count)
+            mst_page_key(sink, part);
     }
     mst_html(sink, "</ul>\n");
 }
@@ -184,15 +171,14 @@ static void put_bars(struct mst_sink *sink, const struct mst_summary *s)
 }
 
 static void put_phase(struct mst_sink *sink, const struct mst_summary_server *server,
-                      const struct mst_part *part)
+                      const char *name, const char *colour, const struct mst_summary_times *t)
 {
-    const struct mst_summary_times *t = part->times;
     enum mst_percentile p;
 
     if (t->count == 0)
         return;
     mst_html(sink, "<tr data-phase=\"%s\"><th scope=\"row\"><span class=\"swatch %s\"></span>%s"
-             "</th>", part->name, part->name, part->label);
+             "</th>", name, colour, name);
     mst_page_cell(sink, MST_METRIC_TIME, t->mean_ns);
     for (p = 0; p < MST_PERCENTILE_COUNT; p++)
         mst_page_cell(sink, MST_METRIC_TIME, mst_summary_percentile(t, p));
@@ -205,27 +191,34 @@ static void put_phase(struct mst_sink *sink, const struct mst_summary_server *se
 /* The parts, then the times that do not add up to the total. */
 static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
 {
-    struct mst_part parts[MST_PARTS_MAX];
-    const struct mst_part others[] = {
-        { "total", "total", &server->phases[MST_PHASE_TOTAL] },
-        { "held", "held a worker", &server->phases[MST_PHASE_HELD] },
-        { "front", "before Apache (not in the total)", &server->phases[MST_PHASE_FRONT] },
+    static const struct { enum mst_phase phase; const char *name; } others[] = {
+        { MST_PHASE_TOTAL, "total" }, { MST_PHASE_HELD, "held" }, { MST_PHASE_FRONT, "front" },
     };
-    size_t count = mst_parts_of(server, true, parts), i;
+    enum mst_part part;
+    size_t i;
 
-    mst_html(sink, "<h3>Where the time went</h3>\n<p>queue + read + handle + send is the total, "
-             "exactly; held is how much of it kept a worker.</p>\n");
+    mst_html(sink, "<h3>Where the time went</h3>\n<p>The parts add up to the total, exactly; "
+             "held is for how long a request kept a worker, and front was before Apache, and is "
+             "not in the total.</p>\n");
     put_bar(sink, server);
     mst_page_table(sink, "Phases", "phases");
     mst_html(sink, "<thead><tr><th scope=\"col\">phase</th><th scope=\"col\">mean</th>"
              "<th scope=\"col\">p50</th><th scope=\"col\">p90</th><th scope=\"col\">p95</th>"
              "<th scope=\"col\">p99</th><th scope=\"col\">p99.9</th>"
              "<th scope=\"col\">max</th><th scope=\"col\">share</th></tr></thead><tbody>\n");
-    for (i = 0; i < count; i++)
-        put_phase(sink, server, &parts[i]);
+    for (part = 0; part < MST_PART_COUNT; part++)
+        if (server->parts[part].requests > 0)
+            put_phase(sink, server, mst_parts[part].name, mst_parts[part].colour,
+                      &server->parts[part].times);
     for (i = 0; i < sizeof others / sizeof *others; i++)
-        put_phase(sink, server, &others[i]);
+        put_phase(sink, server, others[i].name, others[i].name,
+                  &server->phases[others[i].phase]);
     mst_html(sink, MST_PAGE_TABLE_END);
+    mst_html(sink, "<ul class=\"legend\">");
+    for (part = 0; part < MST_PART_COUNT; part++)
+        if (server->parts[part].requests > 0)
+            mst_page_key(sink, part);
+    mst_html(sink, "</ul>\n");
 }
 
 /* Of one server, beneath its name. */

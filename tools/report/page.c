@@ -38,6 +38,12 @@ void mst_page_group(struct mst_sink *sink, const char *group, size_t columns)
              columns + 1, group);
 }
 
+void mst_page_key(struct mst_sink *sink, enum mst_part part)
+{
+    mst_html(sink, "<li><span class=\"swatch %s\"></span>%s: %s</li>", mst_parts[part].colour,
+             mst_parts[part].name, mst_parts[part].noun);
+}
+
 void mst_page_pair(struct mst_sink *sink, const char *name, const char *value)
 {
     if (value != NULL)
@@ -59,7 +65,8 @@ static void put_head(struct mst_sink *sink, const struct mst_page *page)
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
         "script-src ");
     if (scripts[page->kind].script != NULL) {
-        mst_sink_puts(sink, chart_js_HASH " " pieces_js_HASH " " charts_js_HASH " ");
+        mst_sink_puts(sink, chart_js_HASH " " pieces_js_HASH " " parts_js_HASH " "
+                      charts_js_HASH " ");
         mst_sink_puts(sink, scripts[page->kind].hash);
     } else {
         mst_sink_puts(sink, "'none'");
@@ -139,6 +146,7 @@ int mst_page_end(struct mst_sink *sink, const struct mst_page *page, mst_page_da
     mst_sink_puts(sink, "</script>\n");
     put_script(sink, chart_js);
     put_script(sink, pieces_js);
+    put_script(sink, parts_js);
     put_script(sink, charts_js);
     put_script(sink, scripts[page->kind].script);
     mst_sink_puts(sink, "</body>\n</html>\n");

@@ -10,6 +10,7 @@
 
 #include "render/sink.h"
 #include "report/metrics.h"
+#include "segment/parts.h"
 
 /* Drawn by assets/report.js; by assets/study.js; a page without scripts. */
 enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY, MST_PAGE_TREND };
@@ -43,6 +44,9 @@ void mst_page_group(struct mst_sink *sink, const char *group, size_t columns);
 
 /* A row of a name and its value, where there is one. */
 void mst_page_pair(struct mst_sink *sink, const char *name, const char *value);
+
+/* The item of a legend for a part of a request's time. */
+void mst_page_key(struct mst_sink *sink, enum mst_part part);
 
 /* Stands where scripts draw charts. */
 #define MST_PAGE_NO_SCRIPT \

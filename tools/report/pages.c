@@ -8,7 +8,7 @@
 #include "report/lines.h"
 #include "report/markup.h"
 #include "report/metrics.h"
-#include "report/trace_parts.h"
+#include "segment/parts.h"
 
 #define PAGES_SHOWN 8u    /* HTML and JSON have more */
 #define NAME_SHOWN  48u   /* columns of a name in a line; the others have all of it */
@@ -27,11 +27,11 @@ static uint64_t share_milli(const struct mst_by_name *pages, const struct mst_by
 /* "database, 71 %"; "" where there is no part. */
 static void main_part(const struct mst_by_name_row *row, char text[64])
 {
-    size_t longest = mst_trace_longest(row->parts_ns);
+    size_t longest = mst_part_longest(row->parts_ns);
 
     text[0] = '\0';
     if (row->parts_ns[longest] > 0)
-        snprintf(text, 64, "%s, %s", mst_trace_parts[longest].label,
+        snprintf(text, 64, "%s, %s", mst_parts[longest].name,
                  mst_format_percent(mst_summary_milli(row->parts_ns[longest], row->sum_ns)).text);
 }
 
@@ -105,7 +105,7 @@ void mst_pages_markdown(struct mst_sink *sink, const struct mst_summary_server *
 static void put_row(struct mst_json *j, const struct mst_by_name *pages,
                     const struct mst_by_name_row *row)
 {
-    size_t longest = mst_trace_longest(row->parts_ns);
+    size_t longest = mst_part_longest(row->parts_ns);
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "path", row->name);
@@ -120,7 +120,7 @@ static void put_row(struct mst_json *j, const struct mst_by_name *pages,
     mst_json_count(j, "errors_5xx", row->errors_5xx);
     mst_json_count(j, "aborted", row->aborted);
     mst_json_string(j, "main_part",
-                    row->parts_ns[longest] > 0 ? mst_trace_parts[longest].label : NULL);
+                    row->parts_ns[longest] > 0 ? mst_parts[longest].name : NULL);
     mst_json_seconds(j, "main_part_seconds", row->parts_ns[longest]);
     mst_json_end(j, '}');
 }

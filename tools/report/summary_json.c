@@ -197,6 +197,19 @@ static void put_intervals(struct mst_json *j, const struct mst_summary_server *s
     mst_json_end(j, '}');
 }
 
+/* Where the time of its requests went: the parts that one of them had; they add up to the total. */
+static void put_parts(struct mst_json *j, const struct mst_summary_server *server)
+{
+    enum mst_part i;
+
+    mst_json_line(j, 3);
+    mst_json_begin(j, "parts", '{');
+    for (i = 0; i < MST_PART_COUNT; i++)
+        if (server->parts[i].requests > 0)
+            put_part(j, mst_parts[i].name, &server->parts[i]);
+    mst_json_end(j, '}');
+}
+
 /* The parts of php_run; null where waits are not measured. */
 static void put_waits(struct mst_json *j, const struct mst_summary_server *server)
 {
@@ -348,6 +361,7 @@ static void put_server(struct mst_json *j, const struct mst_summary *s,
     mst_json_count(j, "bytes", server->bytes);
     mst_json_seconds(j, "mean_seconds", server->phases[MST_PHASE_TOTAL].mean_ns);
     put_phases(j, server);
+    put_parts(j, server);
     if (mst_summary_is_php(server)) {
         put_waits(j, server);
         put_php(j, server);

@@ -22,7 +22,6 @@
 struct table {
     struct mst_sink *sink;
     const struct mst_summary_server *server;
-    const struct mst_summary_server *php;   /* whose requests all are the server's; NULL: none */
     const struct mst_text_form *form;
 };
 
@@ -92,101 +91,74 @@ static void put_row(const struct table *t, enum level level, const char *name,
     mst_line(t->sink, "%s", line.text);
 }
 
-/* Returns whether there is enough of it to be shown. */
-static bool put_interval(const struct table *t, enum level level, const char *name,
-                         enum mst_interval interval)
+/* The parts within a phase, or php_run, whose time is `whole`: they add up to it. None where one of
+ * them is all of it. */
+static bool is_shown(const struct table *t, enum mst_part part,
+                     const struct mst_summary_times *whole)
 {
-    if (!mst_summary_has_interval(t->server, interval))
-        return false;
-    put_row(t, level, name, &t->server->intervals[interval].times);
-    return true;
+    return t->server->parts[part].requests > 0 &&
+           t->server->parts[part].times.sum_ns != whole->sum_ns;
 }
 
-/* In brief, what PHP did takes the place of the phase in which Apache waited for it. */
-static bool is_replaced(const struct table *t, enum mst_phase phase)
+static void put_run(const struct table *t, const struct mst_summary_times *whole)
 {
-    return phase == MST_PHASE_HANDLE && t->form->brief && t->server->php.joined > 0;
+    enum mst_part part;
+
+    for (part = 0; part < MST_PART_COUNT; part++)
+        if (mst_parts[part].within == MST_WITHIN_PHP_RUN && is_shown(t, part, whole))
+            put_row(t, PART, mst_part_row(part), &t->server->parts[part].times);
 }
 
-static void put_part_of_run(const struct table *t, const struct mst_summary_server *php,
-                            const char *name, const struct mst_summary_times *times)
-{
-    if (times->count > 0 &&
-        mst_summary_is_much(times->sum_ns, php->phases[MST_PHASE_PHP_RUN].sum_ns))
-        put_row(t, PART, name, times);
-}
-
-/* What PHP's requests did and waited for: they add up to php_run. */
-static void put_run(const struct table *t, const struct mst_summary_server *php)
-{
-    const struct mst_summary_run *run = &php->run;
-    int i;
-
-    put_part_of_run(t, php, "cpu", &run->cpu);
-    put_part_of_run(t, php, "cpu wait", &run->cpu_wait);
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        put_part_of_run(t, php, mst_wait_names[i], &run->waits[i].times);
-    if (run->cpu.count > 0)
-        put_part_of_run(t, php, "rest", &run->rest);
-}
-
-/* What PHP did during an Apache's phase: with the intervals, the rows add up to the phase's. */
-static void put_handle(const struct table *t)
+/* PHP's run stands where its wait ends, and where it goes on while the answer is sent; in brief it
+ * is one row. */
+static void put_parts(const struct table *t, enum mst_within within,
+                      const struct mst_summary_times *whole, enum level level)
 {
     const struct mst_summary_overlay *php = &t->server->php;
-    enum level level = is_replaced(t, MST_PHASE_HANDLE) ? PHASE : PART;
-    bool split = put_interval(t, level, "checks", MST_INTERVAL_CHECKS);
+    bool is_joined = php->joined > 0, brief = t->form->brief;
+    enum mst_part part;
 
-    split = put_interval(t, level, "upload", MST_INTERVAL_UPLOAD) || split;
-    if (php->joined == 0) {
-        put_interval(t, level, "backend", MST_INTERVAL_BACKEND);
-        return;
-    }
-    put_row(t, level, "php_wait", &php->handle_wait);
-    put_row(t, level, "php_run", &php->handle_run);
-    if (level == PHASE && t->php != NULL)
-        put_run(t, t->php);
-    put_row(t, level, "other", split ? &php->handle_rest : &php->handle_other);
-}
-
-static void put_send(const struct table *t)
-{
-    const struct mst_summary_overlay *php = &t->server->php;
-
-    put_interval(t, PART, "client", MST_INTERVAL_SEND_CLIENT);
-    put_interval(t, PART, "network", MST_INTERVAL_SEND_NETWORK);
-    put_interval(t, PART, "server", MST_INTERVAL_SEND_SERVER);
-    if (php->joined > 0 && php->send_run.sum_ns > 0) {
-        put_row(t, PART, "php_run", &php->send_run);
-        put_row(t, PART, "other", &php->send_other);
+    if (within == MST_WITHIN_SEND && is_joined && !brief && php->send_run.sum_ns > 0)
+        put_row(t, level, "php_run", &php->send_run);
+    for (part = 0; part < MST_PART_COUNT; part++) {
+        if (mst_parts[part].within == within && is_shown(t, part, whole))
+            put_row(t, level, mst_part_row(part), &t->server->parts[part].times);
+        if (part != MST_PART_PHP_WAIT || within != MST_WITHIN_HANDLE || !is_joined)
+            continue;
+        put_row(t, level, "php_run", brief ? &php->run : &php->handle_run);
+        if (brief)
+            put_run(t, &php->run);
     }
 }
 
-/* What a phase consists of, and what follows the total. */
-static void put_parts(const struct table *t, enum mst_phase phase)
+static void put_log(const struct table *t)
 {
-    switch (phase) {
-    case MST_PHASE_QUEUE:
-        put_interval(t, PART, "h2_wait", MST_INTERVAL_H2_WAIT);
-        break;
-    case MST_PHASE_READ:
-        put_interval(t, PART, "tls", MST_INTERVAL_TLS);
-        break;
-    case MST_PHASE_HANDLE:
-        put_handle(t);
-        break;
-    case MST_PHASE_SEND:
-        put_send(t);
-        break;
-    case MST_PHASE_HELD:
-        put_interval(t, PART, "log", MST_INTERVAL_LOG);
-        break;
-    case MST_PHASE_PHP_RUN:
-        put_run(t, t->server);
-        break;
-    default:
-        break;
-    }
+    if (mst_summary_has_interval(t->server, MST_INTERVAL_LOG))
+        put_row(t, PART, "log", &t->server->intervals[MST_INTERVAL_LOG].times);
+}
+
+/* In brief, what PHP did stands in place of the phase in which Apache waited for it, and beside the
+ * rest of the sending. */
+static void put_phase(const struct table *t, enum mst_phase phase)
+{
+    static const int within[MST_PHASE_COUNT] = {
+        [MST_PHASE_QUEUE] = MST_WITHIN_QUEUE, [MST_PHASE_READ] = MST_WITHIN_READ,
+        [MST_PHASE_HANDLE] = MST_WITHIN_HANDLE, [MST_PHASE_SEND] = MST_WITHIN_SEND,
+    };
+    const struct mst_summary_times *times = &t->server->phases[phase];
+    bool replaced = t->form->brief && t->server->php.joined > 0;
+
+    if (replaced && phase == MST_PHASE_SEND)
+        times = &t->server->php.send_other;
+    if (!replaced || phase != MST_PHASE_HANDLE)
+        put_row(t, PHASE, mst_phase_names[phase], times);
+    if (phase <= MST_PHASE_SEND)
+        put_parts(t, (enum mst_within)within[phase], times,
+                  replaced && phase == MST_PHASE_HANDLE ? PHASE : PART);
+    else if (phase == MST_PHASE_HELD)
+        put_log(t);
+    else if (phase == MST_PHASE_PHP_RUN)
+        put_run(t, times);
 }
 
 /* It follows the total, so it has no share of it. */
@@ -197,28 +169,16 @@ static void put_undelivered(struct mst_sink *sink, const struct mst_summary_inte
              mst_format_time(i->times.max_ns).text);
 }
 
-/* The PHP of which a part's time can be compared with the server's: all its requests are this
- * server's, and all that came to PHP are its. */
-static const struct mst_summary_server *php_of(const struct mst_summary *s,
-                                               const struct mst_summary_server *server)
-{
-    const struct mst_summary_server *php = mst_summary_php_of(s, server);
-
-    return php != NULL && php->joined == php->requests && php->joined == server->php.joined ? php
-                                                                                            : NULL;
-}
-
 /* Whether the phase is the sum of the others, or not of the server's time. */
 static bool is_overall(enum mst_phase phase)
 {
     return phase == MST_PHASE_TOTAL || phase == MST_PHASE_HELD;
 }
 
-void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary *s,
-                             const struct mst_summary_server *server,
+void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary_server *server,
                              const struct mst_text_form *form)
 {
-    const struct table t = { sink, server, php_of(s, server), form };
+    const struct table t = { sink, server, form };
     const enum mst_phase *phases;
     size_t count = mst_summary_phases(server, &phases), i;
 
@@ -230,9 +190,7 @@ void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary *s,
             continue;   /* no proxy sent X-Request-Start */
         if (form->brief && is_overall(phases[i]))
             continue;
-        if (!is_replaced(&t, phases[i]))
-            put_row(&t, PHASE, mst_phase_names[phases[i]], &server->phases[phases[i]]);
-        put_parts(&t, phases[i]);
+        put_phase(&t, phases[i]);
     }
     if (!form->brief && mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
         put_undelivered(sink, &server->intervals[MST_INTERVAL_UNDELIVERED]);

@@ -475,7 +475,7 @@ static void put_server(const struct view *v, const struct mst_summary_server *se
         return;
     if (server == mst_summary_front(s) && mst_summary_fronts(s).count == 1)
         put_sides(v);
-    mst_summary_phases_text(sink, s, server, &v->form);
+    mst_summary_phases_text(sink, server, &v->form);
     if (v->form.brief)
         return;
     put_ends(sink, s, server);

@@ -26,8 +26,7 @@ void mst_summary_findings_text(struct mst_sink *sink, const struct mst_summary *
 
 /* Writes the table of phases of a server with requests. In brief, rows with a small share of the
  * time are left out, and php_run is followed by what it consists of. */
-void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary *s,
-                             const struct mst_summary_server *server,
+void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary_server *server,
                              const struct mst_text_form *form);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/saturate.h"
+#include "read/split.h"
 
 bool mst_top_is_status(const char *label)
 {
@@ -30,11 +31,7 @@ static void count_label_into(struct mst_top_counts *c, const struct mst_snapshot
     unsigned i;
 
     c->requests = mst_add_saturated(c->requests, label->requests);
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        c->waits_ns[i] = mst_add_saturated(c->waits_ns[i], label->php_waits_ns[i]);
-    c->cpu_ns = mst_add_saturated(c->cpu_ns, mst_add_saturated(label->php_user_ns,
-                                                               label->php_system_ns));
-    c->cpu_wait_ns = mst_add_saturated(c->cpu_wait_ns, label->php_cpu_wait_ns);
+    mst_split_add_label(c->parts_ns, label);
     for (i = 0; i < MST_PHASE_COUNT; i++) {
         struct mst_top_times times = times_of(&label->phases[i]);
 

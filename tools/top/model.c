@@ -184,12 +184,8 @@ static void take_times(struct mst_top_server *s, const struct mst_top_counts *be
     for (i = 0; i < MST_PHASE_COUNT; i++)
         s->mean_ns[i] = mst_top_mean(before->phases[i], now->phases[i]);
     s->p99_ns = mst_top_p99(&before->histogram, &now->histogram);
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        s->waits_ns[i] = mst_top_added(before->waits_ns[i], now->waits_ns[i]);
-    s->cpu_ns = mst_top_added(before->cpu_ns, now->cpu_ns);
-    s->cpu_wait_ns = mst_top_added(before->cpu_wait_ns, now->cpu_wait_ns);
-    s->run_ns = mst_top_added(before->phases[MST_PHASE_PHP_RUN].sum_ns,
-                              now->phases[MST_PHASE_PHP_RUN].sum_ns);
+    for (i = 0; i < MST_PART_COUNT; i++)
+        s->parts_ns[i] = mst_top_added(before->parts_ns[i], now->parts_ns[i]);
 }
 
 /* The first snapshot is compared with itself, so that nothing has happened yet. */

@@ -8,6 +8,7 @@
 #define MPMSTAT_TOP_MODEL_H
 
 #include "render/held.h"
+#include "segment/parts.h"
 
 #define MST_TOP_EVENTS    100u    /* kept */
 #define MST_TOP_TEXT_MAX  160u    /* an event, or why a server cannot be read */
@@ -35,7 +36,7 @@ struct mst_top_counts {
     uint64_t requests;                  /* without the status page's own, as all that follows */
     struct mst_top_times phases[MST_PHASE_COUNT];
     struct mst_histogram histogram;     /* of the total */
-    uint64_t waits_ns[MST_WAIT_COUNT], cpu_ns, cpu_wait_ns;
+    uint64_t parts_ns[MST_PART_COUNT];
     uint64_t forks, exits[MST_REASON_COUNT], forks_failed, generations, unfinished, overflows;
     size_t   label_count, label_room;
     struct mst_top_label_counts *labels;
@@ -87,8 +88,7 @@ struct mst_top_server {
     uint64_t interval_ns;            /* between the two snapshots; 0: there is one alone */
     uint64_t rate_milli;
     uint64_t mean_ns[MST_PHASE_COUNT], p99_ns;   /* of a request; of its total */
-    uint64_t waits_ns[MST_WAIT_COUNT], cpu_ns, cpu_wait_ns;
-    uint64_t run_ns;                 /* PHP: of which those are parts; MST_UNKNOWN */
+    uint64_t parts_ns[MST_PART_COUNT];           /* of all requests: known, or 0 */
     uint64_t waiting[MST_WAIT_COUNT];   /* workers that wait now */
 
     size_t label_count, label_room, end_count, end_room, queue_count, queue_room;

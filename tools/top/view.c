@@ -238,54 +238,33 @@ static void draw_phases(struct mst_top_screen *screen, const struct mst_top *top
     }
 }
 
-/* A part of PHP's time. */
-struct part { const char *name; uint64_t ns; };
-#define PARTS_MAX (MST_WAIT_COUNT + 3)
-
-static int by_time(const void *left, const void *right)
-{
-    const struct part *a = left, *b = right;
-
-    return (a->ns < b->ns) - (a->ns > b->ns);
-}
-
-static void add_part(struct part *parts, size_t *count, const char *name, uint64_t ns)
-{
-    if (ns != MST_UNKNOWN && ns > 0)
-        parts[(*count)++] = (struct part){ name, ns };
-}
-
 /* What a PHP's time went into, the most first; and what its workers wait for now. */
 static void draw_waits(struct mst_top_screen *screen, const struct mst_top *top, size_t which,
                        const struct mst_top_view *view)
 {
     const struct mst_top_server *s = &top->servers[which];
-    struct part parts[PARTS_MAX];
-    size_t count = 0, i;
-    uint64_t sum = 0, whole;
     struct mst_top_line *line = next_line(screen, view, look_of(s));
-
-    add_part(parts, &count, "cpu", s->cpu_ns);
-    add_part(parts, &count, "cpu_wait", s->cpu_wait_ns);
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        add_part(parts, &count, mst_wait_names[i], s->waits_ns[i]);
-    for (i = 0; i < count; i++)
-        sum = mst_add_saturated(sum, parts[i].ns);
-    whole = s->run_ns != MST_UNKNOWN && s->run_ns > sum ? s->run_ns : sum;
-    add_part(parts, &count, "rest", whole - sum);
-    qsort(parts, count, sizeof *parts, by_time);
+    uint64_t left_ns[MST_PART_COUNT], whole = 0, waiting = 0;
+    enum mst_part part;
+    size_t i;
 
     mst_top_add_server(line, top, which);
     mst_top_add(line, "waiting now:");
-    for (i = 0, sum = 0; i < MST_WAIT_COUNT; i++) {
+    for (i = 0; i < MST_WAIT_COUNT; i++) {
         if (s->waiting[i] > 0)
             mst_top_add(line, " %s %" PRIu64, mst_wait_names[i], s->waiting[i]);
-        sum += s->waiting[i];
+        waiting += s->waiting[i];
     }
-    mst_top_add(line, sum > 0 ? "  time: " : " none  time: ");
-    for (i = 0; i < count && whole > 0; i++)
-        mst_top_add(line, " %s %s", parts[i].name,
-                    mst_format_percent(mst_milli(parts[i].ns, whole)).text);
+    mst_top_add(line, waiting > 0 ? "  time: " : " none  time: ");
+    for (part = 0; part < MST_PART_COUNT; part++) {
+        left_ns[part] = s->parts_ns[part];
+        whole = mst_add_saturated(whole, left_ns[part]);
+    }
+    while (left_ns[part = mst_part_longest(left_ns)] > 0) {
+        mst_top_add(line, " %s %s", mst_parts[part].name,
+                    mst_format_percent(mst_milli(left_ns[part], whole)).text);
+        left_ns[part] = 0;
+    }
 }
 
 static void draw_times(struct mst_top_screen *screen, const struct mst_top *top,

@@ -18,6 +18,53 @@ function total(list, of) {
 }
 function clients(board) { return board.labels.filter(l => l.label !== OWN_LABEL); }
 
+// ---- the parts of a request's time -----------------------------------------------------------
+
+// Of one board's requests: phases, and what is known within them, by name. They add up to the total.
+function partsOf(phases, known) {
+    const found = {};
+    for (const { within, name } of partsOfRequest) {
+        const phase = within.toLowerCase(), isRest = name === phase || name === "rest";
+        found[name] = isRest ? Math.max(0, (phases[phase] || 0) - total(partsOfRequest,
+                                   part => part.within === within && part.name !== name
+                                       ? known[part.name] : 0))
+                             : known[name] || 0;
+    }
+    return found;
+}
+
+function partsOfLabel(label) {
+    const php = label.php;
+    return partsOf(Object.fromEntries(Object.entries(label.phases)
+                       .map(([name, phase]) => [name, phase && phase.sum_seconds])),
+                   php ? { php_wait: (label.phases.php_wait || {}).sum_seconds,
+                           cpu: php.user_seconds + php.system_seconds,
+                           cpu_wait: php.cpu_wait_seconds, ...php.waits_seconds }
+                       : label.interval_seconds || {});
+}
+
+// What PHP's boards say of Apache's time takes the place of `backend`, and of the rest of `handle`.
+// PHP serves others, too, and counts a request sooner than Apache does: it gets no more than that.
+// What of it lies in `send`, these sums do not tell.
+function partsWithPHP(parts, phps) {
+    const php = phps.map(step => step.parts).reduce((a, b) => combine(a, b, (x, y) => x + y), {});
+    const found = { ...parts }, needed = total(Object.values(php), seconds => seconds);
+    let left = needed;
+    for (const name of ["backend", "handle"]) {
+        const taken = Math.min(found[name] || 0, left);
+        found[name] -= taken;
+        left -= taken;
+    }
+    for (const [name, seconds] of Object.entries(php))
+        found[name] = (found[name] || 0) + (needed > 0 ? seconds * (1 - left / needed) : 0);
+    return found;
+}
+
+// The mean of each part of a request, for a chart; null: no request was complete.
+function means(parts, requests) {
+    return partsOfRequest.map(({ name }) => requests > 0 ? (parts[name] || 0) / requests : null);
+}
+
 // ---- sums ----------------------------------------------------------------------------------
 
 function totalOf(labels, group) {
@@ -31,18 +78,13 @@ function totalOf(labels, group) {
 // All that only grows, of all labels but the page's own. Times are seconds.
 function sums(board) {
     const labels = clients(board);
-    const php = of => total(labels, l => l.php && of(l.php));
     return {
         seconds: board.uptime_seconds,
         requests: total(labels, l => l.phases.total && l.phases.total.count),
         no_idle: board.lifecycle.no_idle_worker_seconds || 0,
         status: totalOf(labels, l => l.status),
         workers: totalOf([board], b => b.workers.state_seconds),
-        phases: totalOf(labels, l => Object.fromEntries(Object.entries(l.phases)
-            .map(([name, phase]) => [name, phase && phase.sum_seconds]))),
-        waits: totalOf(labels, l => l.php && l.php.waits_seconds),
-        cpu: php(p => p.user_seconds + p.system_seconds),
-        cpu_wait: php(p => p.cpu_wait_seconds),
+        parts: totalOf(labels, partsOfLabel),
         times: Object.fromEntries(board.total_buckets || []),
     };
 }
@@ -108,13 +150,12 @@ function request(record) {
         end: record.start + (php ? record.php_run : record.total),
         total: php ? wait + record.php_run : record.total,
         status: record.aborted ? "aborted" : `${Math.floor((record.status || 200) / 100)}xx`,
-        phases: php ? { php_wait: wait, php_run: record.php_run }
-                    : { queue: record.queue, read: record.read, handle: record.handle,
-                        send: record.send },
+        parts: php ? partsOf({ php_run: record.php_run },
+                             { php_wait: wait, cpu: record.user + record.system,
+                               cpu_wait: record.cpu_wait || 0, ...record.waits })
+                   : partsOf(record, { ...record, backend: record.backend_time }),
         states: php ? { handling: record.php_run }
                     : { reading: record.read, handling: record.handle, sending: record.send },
-        waits: record.waits || {}, cpu: php ? record.user + record.system : 0,
-        cpu_wait: record.cpu_wait || 0,
     };
 }
 
@@ -125,8 +166,8 @@ function addTo(sums, more) {
 }
 
 function addRequest(step, r) {
-    addTo(step, { requests: 1, status: { [r.status]: 1 }, phases: r.phases, waits: r.waits,
-                  cpu: r.cpu, cpu_wait: r.cpu_wait, times: { [bucketOf(r.total)]: 1 } });
+    addTo(step, { requests: 1, status: { [r.status]: 1 }, parts: r.parts,
+                  times: { [bucketOf(r.total)]: 1 } });
 }
 
 // Requests as steps of equal length, of a hundred requests each on average, or more. `at` is Unix
@@ -138,8 +179,8 @@ function bins(requests) {
     const last = ends.reduce((a, b) => Math.max(a, b));
     const count = Math.max(1, Math.min(BINS_MAX, Math.floor(requests.length / REQUESTS_OF_A_BIN)));
     const seconds = Math.max((last - first) / count, 0.001);
-    const steps = Array.from({ length: count }, () => ({ requests: 0, status: {}, phases: {},
-        waits: {}, cpu: 0, cpu_wait: 0, times: {} }));
+    const steps = Array.from({ length: count }, () => ({ requests: 0, status: {}, parts: {},
+        times: {} }));
     for (const r of requests)
         addRequest(steps[Math.min(count - 1, Math.floor((r.end - first) / seconds))], r);
     return steps.map((step, i) => ({ at: first + (i + 1) * seconds, seconds, ...step }));
@@ -174,8 +215,7 @@ function past(requests, board, isWhole) {
     if (!(count > 0)) return [];
     const steps = Array.from({ length: count }, (_, i) => ({
         at: now - (count - 1 - i) * STEP_SECONDS, seconds: STEP_SECONDS, watched: 0, no_idle: 0,
-        requests: 0, status: {}, phases: {}, workers: {}, waits: {}, cpu: 0, cpu_wait: 0,
-        times: {} }));
+        requests: 0, status: {}, parts: {}, workers: {}, times: {} }));
     for (const r of ended) {
         let at = r.end - started;
         const i = Math.ceil((at - now) / STEP_SECONDS) + count - 1;
@@ -191,60 +231,13 @@ function past(requests, board, isWhole) {
     return steps;
 }
 
-// ---- where a request's time went -----------------------------------------------------------
-
-const SHOWN_WAITS = ["database", "cache", "http", "lock"];   // the others are drawn as one
-const SHOWN = ["queue", "read", "php_wait", "cpu", "cpu_wait", ...SHOWN_WAITS, "wait", "handle",
-               "send"];
-
-function phpParts(step) {
-    return { php_wait: step.phases.php_wait || 0, cpu: step.cpu, cpu_wait: step.cpu_wait,
-             ...step.waits };
-}
-
-// Of Apache's step: its phases, with PHP's parts in place of what they are of `handle`. PHP serves
-// others, too, and counts a request sooner than Apache does: its parts never exceed `handle`.
-function parts(apache, phps) {
-    const found = phps.map(phpParts).reduce((a, b) => combine(a, b, (x, y) => x + y), {});
-    const handle = apache.phases.handle || 0;
-    const known = total(Object.values(found), seconds => seconds);
-    const scale = known > handle ? handle / known : 1;
-    for (const name of Object.keys(found)) found[name] *= scale;
-    for (const phase of ["queue", "read", "send"]) found[phase] = apache.phases[phase] || 0;
-    found.handle = handle - known * scale;
-    return found;
-}
-
-// PHP's step alone: the rest of php_run is `handle`.
-function partsOfPHP(step) {
-    const found = phpParts(step);
-    const known = total(Object.values(found), seconds => seconds) - found.php_wait;
-    return { ...found, handle: Math.max(0, (step.phases.php_run || 0) - known) };
-}
-
-// The mean of each part of SHOWN of a request, for a chart; null: no request was complete.
-function means(found, requests) {
-    if (!(requests > 0)) return SHOWN.map(() => null);
-    const others = Object.keys(found).filter(name => !SHOWN.includes(name));
-    return SHOWN.map(name => (name === "wait" ? total(others, other => found[other])
-                                              : found[name] || 0) / requests);
-}
-
 // ---- what it says --------------------------------------------------------------------------
 
-const WORDS = {
-    queue: "requests waited for an Apache worker", read: "reading the request took",
-    php_wait: "requests waited for a PHP worker", cpu: "PHP computed",
-    cpu_wait: "PHP's processes waited for a CPU", database: "PHP waited for its database",
-    cache: "PHP waited for its cache", http: "PHP waited for another server (HTTP)",
-    lock: "PHP waited for a lock", file: "PHP waited for files",
-    process: "PHP waited for a program that it had started", dns: "PHP waited for a name server",
-    mail: "PHP waited for a mail server", sleep: "PHP waited for its own sleep",
-    stream: "PHP waited for a stream", send: "sending the response took",
-    handle: "the handler worked, or waited for what this page cannot see",
-};
-
-function capital(text) { return text[0].toUpperCase() + text.slice(1); }
+// "PHP's own sleep took 100 ms".
+function took(part, seconds) {
+    const { noun } = partsOfRequest.find(({ name }) => name === part);
+    return `${noun[0].toUpperCase()}${noun.slice(1)} took ${asTime(seconds)}`;
+}
 
 function failures(step) {
     const client = step.status["4xx"] || 0, server = step.status["5xx"] || 0;
@@ -271,8 +264,8 @@ function shortage(name, seconds, all, requests, server) {
           + `${asCount(server.limit)} was idle for ${asShare(noIdle)} of `
           + (wasWatched(server.step) ? "this time. "
                                      : `the last ${asTime(watched(server.step))}. `) : "";
-    return `${out}${capital(WORDS[name])} for ${asTime(seconds / requests)} on average `
-        + `(${asShare(share)} of their time). `;
+    return `${out}${took(name, seconds / requests)} a request on average `
+        + `(${asShare(share)} of its time). `;
 }
 
 // What most of the rest was, which is what held the workers.
@@ -281,9 +274,7 @@ function holder(found, all, requests) {
     const held = total(rest, ([, seconds]) => seconds);
     const [name, seconds] = rest.reduce((a, b) => b[1] > a[1] ? b : a);
     if (seconds < HEADLINE_SHARE * all && seconds < HELD_SHARE * held) return "";
-    const how = /took$/.test(WORDS[name]) ? " " : " for ";
-    return `${capital(WORDS[name])}${how}${asTime(seconds / requests)} a request `
-        + `(${asShare(seconds / all)} of its time). `;
+    return `${took(name, seconds / requests)} a request (${asShare(seconds / all)} of its time). `;
 }
 
 // Of Apache's board (undefined: there is none) and of PHP's, each { step, limit, busy }; step is of
@@ -298,7 +289,7 @@ function say(apache, phps, isTold) {
     if (requests < REQUESTS_MIN)
         return `Only ${asCount(requests)} request${requests === 1 ? " was" : "s were"} complete`
             + (isTold ? "." : ": too few to say more.");
-    const found = apache ? parts(step, stepped.map(php => php.step)) : partsOfPHP(step);
+    const found = apache ? partsWithPHP(step.parts, stepped.map(php => php.step)) : step.parts;
     const all = total(Object.values(found), seconds => seconds);
     const fullest = stepped.reduce((a, b) =>
         !a || noIdleShare(b.step) > noIdleShare(a.step) ? b : a, null);
@@ -325,6 +316,6 @@ function held(now, stepOf) {
     return now.filter(item => item.longest_seconds > longest(stepOf(item.board))).slice(0, 1);
 }
 
-return { OWN_LABEL, STEPS_MAX, SHOWN, clients, total, between, last, quantile, request, bins, past,
-         held, parts, partsOfPHP, means, say };
+return { OWN_LABEL, STEPS_MAX, clients, total, between, last, quantile, request, bins, past, held,
+         partsWithPHP, means, say };
 })();

@@ -131,7 +131,7 @@ function rateChart(classes, options) {
 }
 function partsChart(about, options) {
     return makeChart("Where a request's time went", about,
-                     minute.SHOWN.map(name => [name, name]), asTime, options);
+                     partsOfRequest.map(({ name, colour }) => [name, colour]), asTime, options);
 }
 function percentileChart(options) {
     return makeChart("The slower requests", "half, 95 % and 99 % of the requests took at most "
@@ -172,8 +172,8 @@ async function showPast(section, about, charts) {
     const end = { end: new Date(last.at * 1000).toLocaleTimeString() };
     const drawn = [
         [rateChart(section.classes, end), step => rates(section, step)],
-        [partsChart("the mean, by phase; of PHP by what it waited for", end), step => minute.means(
-            section.php ? minute.partsOfPHP(step) : minute.parts(step, []), step.requests)],
+        [partsChart("the mean of each part", end), step => minute.means(step.parts,
+                                                                        step.requests)],
         [percentileChart(end), percentiles],
     ];
     charts.append(...drawn.map(([chart]) => chart.element));
@@ -203,8 +203,8 @@ function makeSection(first) {
     const classes = CLASSES.filter(([name]) => !php || name !== "1xx");
     const parts = {
         rate: rateChart(classes),
-        mean: partsChart("the mean of the requests that were complete then; " + (php
-            ? "handle: what else PHP did" : "what PHP's boards say of it is in place of handle")),
+        mean: partsChart("the mean of the requests that were complete then" + (php ? ""
+            : "; what PHP's boards say of it is in place of backend and handle")),
         slow: percentileChart(),
         workers: makeChart("What the workers did",
                            "how many were in each state, on average; dashed: the limit",
@@ -255,7 +255,8 @@ function fillTiles(section, board, step) {
     const set = (name, text) => {
         if (section.tiles[name]) section.tiles[name].value.textContent = text;
     };
-    const mean = step && step.requests > 0 ? step.phases.total / step.requests : null;
+    const mean = step && step.requests > 0
+        ? total(Object.values(step.parts), seconds => seconds) / step.requests : null;
     const p99 = section.minute && minute.quantile(section.minute, 0.99);
     const limit = board.workers.limit;
     set("requests", step ? asRate(step.requests / step.seconds) : "…");
@@ -344,7 +345,7 @@ function drawCharts(section, board) {
     const { rate, mean, slow, workers } = section.parts;
     drawSteps(rate, section.steps, step => rates(section, step));
     drawSteps(mean, section.steps, (step, nth) => minute.means(
-        section.php ? minute.partsOfPHP(step) : minute.parts(step, stepsOfPHP(section, nth)),
+        section.php ? step.parts : minute.partsWithPHP(step.parts, stepsOfPHP(section, nth)),
         step.requests));
     drawSteps(slow, section.steps, percentiles);
     drawSteps(workers, section.steps, step => section.states.map(state =>

@@ -353,7 +353,7 @@ def test_percentiles_of_a_step(browser, saved_page):
         return page.evaluate(f"minute.quantile({json.dumps({'times': times})}, {q})")
     for took in (0, 1e-7, 5.12e-7, 0.001, 0.0011, 0.354, 1.0, 59.9):
         bound = page.evaluate(f"minute.bins([{{...minute.request({{start: 0, total: {took}, "
-                              "status: 200, label: 'a'}), phases: {}}])[0].times")
+                              "status: 200, label: 'a'}), parts: {}}])[0].times")
         (lower, count), = bound.items()
         assert count == 1 and float(lower) <= took <= float(lower) * 1.125 + 5.12e-7, (took, bound)
     # 90 requests of 1.00 to 1.13 ms and 10 of 0.512 to 0.576 s: the bounds of their buckets.
@@ -364,46 +364,65 @@ def test_percentiles_of_a_step(browser, saved_page):
     assert quantile(times, 0.999) is None and quantile({}, 0.5) is None
 
 
-def step(requests, seconds=60, no_idle=0, waits=None, cpu=0, **phases):
+def step(requests, seconds=60, no_idle=0, **parts):
     """The sums of a minute, as minute.js makes them of two snapshots. Times are of all requests."""
-    failed = {name: phases.pop(name, 0) for name in ("4xx", "5xx")}
+    failed = {name: parts.pop(name, 0) for name in ("4xx", "5xx")}
     return {"seconds": seconds, "requests": requests, "no_idle": no_idle, "workers": {},
-            "status": {"2xx": requests - sum(failed.values()), **failed}, "cpu": cpu, "cpu_wait": 0,
-            "phases": {"total": sum(phases.values()), **phases}, "waits": waits or {}}
+            "status": {"2xx": requests - sum(failed.values()), **failed}, "parts": parts}
 
 
 def board_of(sums, limit=5):
     return {"step": sums, "limit": limit, "busy": 1}
 
 
-SLEEPERS = step(100, no_idle=54, php_wait=38, php_run=11, waits={"sleep": 10}, cpu=1)
+SLEEPERS = step(100, no_idle=54, php_wait=38, sleep=10, cpu=1)
 MINUTES = [
     # (Apache's, PHP's boards, what is said)
-    (step(100, handle=50), [SLEEPERS], "PHP's workers ran out: none of 5 was idle for 90.0 % of this "
-     "time. Requests waited for a PHP worker for 380 ms on average (76.0 % of their time). PHP waited "
-     "for its own sleep for 100 ms a request (20.0 % of its time)."),
-    (None, [SLEEPERS], "PHP's workers ran out: none of 5 was idle for 90.0 % of this time. Requests "
-     "waited for a PHP worker for 380 ms on average (77.6 % of their time). PHP waited for its own "
-     "sleep for 100 ms a request (20.4 % of its time)."),
+    (step(100, backend=48, handle=2), [SLEEPERS], "PHP's workers ran out: none of 5 was idle for "
+     "90.0 % of this time. Waiting for a PHP worker took 380 ms a request on average (76.0 % of its "
+     "time). PHP's own sleep took 100 ms a request (20.0 % of its time)."),
+    (None, [SLEEPERS], "PHP's workers ran out: none of 5 was idle for 90.0 % of this time. Waiting "
+     "for a PHP worker took 380 ms a request on average (77.6 % of its time). PHP's own sleep took "
+     "100 ms a request (20.4 % of its time)."),
     (step(100, queue=30, handle=10, no_idle=30), [], "Apache's workers ran out: none of 50 was idle "
-     "for 50.0 % of this time. Requests waited for an Apache worker for 300 ms on average (75.0 % of "
-     "their time). The handler worked, or waited for what this page cannot see for 100 ms a request "
-     "(25.0 % of its time)."),
+     "for 50.0 % of this time. Waiting for a worker took 300 ms a request on average (75.0 % of "
+     "its time). The application, or what it waits for took 100 ms a request (25.0 % of its time)."),
     # Idle workers, and yet requests waited: nothing ran out.
-    (step(100, queue=30, handle=10), [], "Requests waited for an Apache worker for 300 ms on average "
-     "(75.0 % of their time). The handler"),
-    (step(100, handle=20), [step(100, php_run=19, waits={"database": 15}, cpu=4)],
-     "Workers did not run out: 1 of 50 were busy at the last look. PHP waited for its database for "
+    (step(100, queue=30, handle=10), [], "Waiting for a worker took 300 ms a request on average "
+     "(75.0 % of its time). The application"),
+    (step(100, handle=20), [step(100, database=15, cpu=4)],
+     "Workers did not run out: 1 of 50 were busy at the last look. PHP's waiting for a database took "
      "150 ms a request (75.0 % of its time)."),
     (step(100, handle=20, **{"4xx": 10, "5xx": 90}), [], "Of 100 answers 10 were 4xx, 90 were 5xx."),
     (step(100, handle=20, **{"4xx": 2}), [], "Workers did not run out"),
     (step(0), [], "No request was complete."),
     (step(19, handle=20), [], "Only 19 requests were complete: too few to say more."),
-    # PHP serves another server, too: its parts are never more than Apache's handle.
-    (step(100, handle=2, send=8), [step(900, php_run=200, waits={"http": 200})],
-     "Workers did not run out: 1 of 50 were busy at the last look. Sending the response took 80.0 ms "
+    # PHP serves another server, too: its parts are never more than Apache waited for.
+    (step(100, backend=1, handle=1, send=8), [step(900, http=200)],
+     "Workers did not run out: 1 of 50 were busy at the last look. Sending the answer took 80.0 ms "
      "a request (80.0 % of its time)."),
 ]
+
+
+def test_parts_of_a_board_add_up(browser, saved_page):
+    """Of an Apache's phases and intervals, of PHP's times, and of both together."""
+    page = browser.open(saved_page({"boards": [], "unreadable": []}))
+    of = {"start": 0, "queue": 1, "h2_wait": 0.25, "read": 2, "tls": 0.5, "handle": 40, "checks": 1,
+          "upload": 3, "backend": "fcgi", "backend_time": 30, "send": 5, "send_client": 2,
+          "send_network": 1, "send_server": 0.5, "log": 9, "total": 48, "label": "a"}
+    php = {"start": 0, "php_wait": 8, "php_run": 20, "user": 1, "system": 1, "cpu_wait": 2,
+           "waits": {"database": 12}, "label": "a"}
+    apaches = page.evaluate(f"minute.request({json.dumps(of)}).parts")
+    phps = page.evaluate(f"minute.request({json.dumps(php)}).parts")
+    both = page.evaluate(f"minute.partsWithPHP({json.dumps(apaches)}, [{{parts: {json.dumps(phps)}}}])")
+    named = {name: value for name, value in apaches.items() if value}
+    assert named == {"queue": 0.75, "h2_wait": 0.25, "read": 1.5, "tls": 0.5, "checks": 1, "upload": 3,
+                     "backend": 30, "handle": 6, "send_client": 2, "send_network": 1,
+                     "send_server": 0.5, "send": 1.5}
+    assert {name: value for name, value in phps.items() if value} == {
+        "php_wait": 8, "cpu": 2, "cpu_wait": 2, "database": 12, "rest": 4}
+    assert sum(both.values()) == sum(apaches.values()) == 48 and both["database"] == 12
+    assert (both["backend"], both["handle"]) == (2, 6)
 
 
 def test_what_the_last_minute_says(browser, saved_page):
@@ -426,10 +445,10 @@ def test_the_page_says_what_runs_out(browser, php_server, php_boards):
     clients.ab(apache.port, "/sleep.php?seconds=0.1&spread=0", 80, 8)
     page.wait(f"{said}.includes(\"PHP's workers ran out: none of 2 was idle\")", 10)
     # One of 81 was short, before the page was opened.
-    assert re.search("PHP waited for its own sleep for (9[6-9]|10)", page.evaluate(said))
+    assert re.search("PHP's own sleep took (9[6-9]|10)", page.evaluate(said))
     legend = page.evaluate("""Array.from(document.querySelectorAll('article:first-child figure')[1]
         .querySelectorAll('li')).filter(li => !li.hidden).map(li => li.textContent.split(' ')[0])""")
-    assert {"php_wait", "wait", "handle"} <= set(legend) and "database" not in legend, legend
+    assert {"php_wait", "sleep", "handle"} <= set(legend) and "database" not in legend, legend
     assert page.complaints == []
 
 

@@ -94,7 +94,7 @@ def test_archive(archive):
 def test_text(archive):
     text = tool.report("--format", "text", archive)
     for name in ("| h2_wait", "| tls", "| checks", "| upload", "| client", "| network", "| server",
-                 "| log", "undelivered then: of 20 requests, for 5.00 ms", "| cpu wait", "| cache",
+                 "| log", "undelivered then: of 20 requests, for 5.00 ms", "| cpu_wait", "| cache",
                  "| rest"):
         assert any(line.startswith(f"  {name} ") for line in text.splitlines()), (name, text)
     (line,) = [line for line in text.splitlines() if line.startswith("  | database ")]

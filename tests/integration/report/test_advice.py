@@ -261,7 +261,8 @@ APACHE_KINDS = [
     ("event-connections", "event", f"{WAITED} UPDATE samples SET idle = 5, connections = 20, "
      f"workers_busy = 4, no_idle_ns = 0, forks = 0 WHERE server_id = {APACHE};",
      {"AsyncRequestWorkerFactor": "4"}),
-    ("h2-workers", "worker event", "UPDATE server_requests SET h2_wait_ns = handle_ns / 2; UPDATE "
+    ("h2-workers", "worker event", "UPDATE server_requests SET h2_wait_ns = handle_ns / 2, "
+     "queue_ns = queue_ns + handle_ns / 2; UPDATE "
      f"samples SET http2_workers_limit = 37, http2_workers_busy = 37 WHERE server_id = {APACHE};",
      {"H2MaxWorkers": "74"}),
     ("accept-queue", "prefork worker event", "UPDATE samples SET listen_queue = 511, "

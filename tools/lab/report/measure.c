@@ -8,7 +8,6 @@
 #include "archive/query.h"
 #include "base/clock.h"
 #include "loadtools/loadtool.h"
-#include "report/parts.h"
 
 /* ---- a run's values -------------------------------------------------------------- */
 
@@ -113,39 +112,62 @@ static const struct mst_summary_server *only_one(const struct mst_summary *s, is
     return only;
 }
 
-/* A part's time in all requests. NaN: no server with requests has that part. */
-static double sum_of_part(const struct mst_summary *s, const char *name)
+/* The times of a study's part at a server. NULL: it has none. PHP's time within handle and send
+ * stands apart where it is known. */
+static const struct mst_summary_times *times_of(const struct mst_summary_server *s,
+                                                enum mst_metric_id part)
 {
-    struct mst_part parts[MST_PARTS_MAX];
-    double sum = 0;
+    const struct mst_summary_overlay *php = s->php.joined > 0 ? &s->php : NULL;
+    bool is_php = mst_summary_is_php(s);
+
+    switch (part) {
+    case MST_M_PHP_WAIT:
+        return is_php ? &s->phases[MST_PHASE_PHP_WAIT] : php != NULL ? &php->handle_wait : NULL;
+    case MST_M_PHP_RUN:
+        return is_php ? &s->phases[MST_PHASE_PHP_RUN] : php != NULL ? &php->handle_run : NULL;
+    case MST_M_HANDLE:
+        return php != NULL ? &php->handle_other : is_php ? NULL : &s->phases[MST_PHASE_HANDLE];
+    case MST_M_SEND_PHP:
+        return php != NULL ? &php->send_run : NULL;
+    case MST_M_SEND:
+        return php != NULL ? &php->send_other : is_php ? NULL : &s->phases[MST_PHASE_SEND];
+    case MST_M_QUEUE:
+        return is_php ? NULL : &s->phases[MST_PHASE_QUEUE];
+    default:
+        return is_php ? NULL : &s->phases[MST_PHASE_READ];
+    }
+}
+
+/* A part's time in all requests. NaN: no server with requests has that part. */
+static double sum_of_part(const struct mst_summary *s, enum mst_metric_id part)
+{
+    const struct mst_summary_times *times;
     bool any = false;
-    size_t count, i, k;
+    double sum = 0;
+    size_t i;
 
     for (i = 0; i < s->server_count; i++) {
         if (s->servers[i].requests == 0 || !mst_study_is_front(s, &s->servers[i]))
             continue;
-        count = mst_parts_of(&s->servers[i], false, parts);
-        for (k = 0; k < count; k++)
-            if (strcmp(parts[k].name, name) == 0) {
-                sum += mst_cell_seconds(parts[k].times->sum_ns);
-                any = true;
-            }
+        times = times_of(&s->servers[i], part);
+        if (times == NULL)
+            continue;
+        sum += mst_cell_seconds(times->sum_ns);
+        any = true;
     }
     return any ? sum : NAN;
 }
 
-/* The parts of a request's time, as in the bar of a run's page. */
 static void measure_parts(double *v, const struct mst_summary *s)
 {
-    static const struct { const char *name; enum mst_metric_id id; } ids[] = {
-        { "queue", MST_M_QUEUE }, { "read", MST_M_READ }, { "php_wait", MST_M_PHP_WAIT },
-        { "php_run", MST_M_PHP_RUN }, { "handle", MST_M_HANDLE },
-        { "send_php", MST_M_SEND_PHP }, { "send", MST_M_SEND },
+    static const enum mst_metric_id parts[] = {
+        MST_M_QUEUE, MST_M_READ, MST_M_PHP_WAIT, MST_M_PHP_RUN, MST_M_HANDLE, MST_M_SEND_PHP,
+        MST_M_SEND,
     };
     size_t i;
 
-    for (i = 0; i < sizeof ids / sizeof *ids; i++)
-        v[ids[i].id] = over(sum_of_part(s, ids[i].name), v[MST_M_SERVER_REQUESTS]);
+    for (i = 0; i < sizeof parts / sizeof *parts; i++)
+        v[parts[i]] = over(sum_of_part(s, parts[i]), v[MST_M_SERVER_REQUESTS]);
 }
 
 static void measure_front(double *v, const struct mst_summary *s)

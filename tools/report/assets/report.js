@@ -31,43 +31,20 @@ const STATE_COLOURS = { handling: "handle", sending: "send", reading: "read",
                         keepalive: "keepalive", closing: "closing", logging: "upload",
                         idle: "idle" };
 const NAMES = { apache: "Apache", php: "PHP" };
-const PARTS = [
-    ["queue", "queue: waiting for a worker", "queue"], ["read", "read", "read"],
-    ["php_wait", "handle: waiting for PHP", "php_wait"], ["php_run", "handle: PHP runs", "php_run"],
-    ["handle", "handle", "handle"], ["send_php", "send, PHP still runs", "send_php"],
-    ["send", "send", "send"],
-];
-
-// What lies within a part, one after the other; [column, label]. The backend's time is PHP's,
-// where a PHP is known.
-const INNER = {
-    queue: [["h2_wait", "queue: for an HTTP/2 worker"]], read: [["tls", "read: TLS"]],
-    handle: [["checks", "handle: checks"], ["upload", "handle: upload"],
-             ["backend", "handle: waiting for a backend"]],
-    send: [["send_client", "send: the client"], ["send_network", "send: the network"],
-           ["send_server", "send: the server"]],
-};
-const RUN = [
-    ["cpu", "CPU", "cpu"], ["cpu_wait", "waited for a CPU", "cpu_wait"],
-    ["database", "waited for databases", "database"], ["cache", "waited for caches", "cache"],
-    ["http", "waited for HTTP", "http"], ["lock", "waited for locks", "lock"],
-    ["file", "waited for files", "wait"], ["process", "waited for processes", "wait"],
-    ["dns", "waited for names", "wait"], ["mail", "waited for mail", "wait"],
-    ["sleep", "slept", "wait"], ["stream", "waited for streams", "wait"],
-    ["rest", "ran: the rest", "php_run"],
-];
-
-// Points less those of others, not below 0.
-function less(points, others) {
-    return points.map((point, i) => point.y === null ? point :
-        { ...point, y: Math.max(0, others.reduce((y, o) => y - (o[i].y || 0), point.y)) });
-}
-
 // A column of the server's parts, in the bins of over_time.
 function ofParts(server, column) {
     const values = server.parts[column] || [];
     return binned(server, "t").map((point, i) => (
         { ...point, y: values[i] === undefined ? null : values[i] }));
+}
+
+function labelOf(part) { return `${part.name}: ${part.noun}`; }
+
+// The parts that any request had, each as an area on those before it.
+function areas(server, parts) {
+    return parts.filter(part => anything(server.parts, part.name)).map(part => (
+        { label: labelOf(part), colour: part.colour, fill: true, stack: true, step: true,
+          points: ofParts(server, part.name) }));
 }
 
 function front(run) {
@@ -152,22 +129,11 @@ function drawThroughput(parent, run, server, together) {
 }
 
 function drawBreakdown(parent, server, together) {
-    const php = server.over_time.php_run.some(y => y !== null);
-    const area = (label, colour, points) => ({ label, colour, fill: true, stack: true, step: true,
-                                               points });
-    const series = PARTS.flatMap(([column, label, name]) => {
-        const inner = (INNER[column] || [])
-            .filter(([part]) => anything(server.parts, part) && !(php && part === "backend"))
-            .map(([part, text]) => area(text, part, ofParts(server, part)));
-        const rest = inner.length > 0 || php && (column === "handle" || column === "send");
-        return [...inner, area(rest ? `${label}: the rest` : label, name,
-                               less(binned(server, column), inner.map(s => s.points)))];
-    });
     lineChart(parent, {
         title: "Where a request's time went", height: "tall", format: asTime, to: together.seconds,
         about: "The mean time in each part, of the requests that ended then. The parts add up to " +
             "the mean latency, exactly.",
-        series: series.filter(s => largest(s.points) > 0),
+        series: areas(server, partsOfRequest),
     }, together);
 }
 
@@ -175,12 +141,6 @@ function drawBreakdown(parent, server, together) {
 function drawPhp(parent, server, together) {
     drawWorkersOverTime(parent, server, together, true);
     if (server.requests === 0) return;
-    const ran = (server.parts.t.length > 0 ? RUN : [["php_run", "ran", "php_run"]])
-        .filter(([column]) => column === "php_run" || anything(server.parts, column))
-        .map(([column, label, colour]) => ({
-            label, colour, fill: true, stack: true, step: true,
-            points: column === "php_run" ? binned(server, column) : ofParts(server, column),
-        }));
     lineChart(parent, {
         title: "PHP's share", format: asTime, to: together.seconds,
         about: "Of the requests that PHP ended then: waiting for a PHP worker, and running, on " +
@@ -188,7 +148,7 @@ function drawPhp(parent, server, together) {
         series: [
             { label: "waited", colour: "php_wait", fill: true, stack: true, step: true,
               points: binned(server, "php_wait") },
-            ...ran,
+            ...areas(server, partsOfRequest.filter(part => part.within === "PHP_RUN")),
             { label: "p99", colour: "client", width: 1.5, points: binned(server, "p99") },
         ],
     }, together);
@@ -640,17 +600,13 @@ function overlaid(pick) {
     });
 }
 
-// The mean of a part in a run's summary; `handle` is without PHP's share where that is known.
+// The mean of a part in a run's summary.
 function meanOf(part) {
     return summary => {
         const server = summary.servers.find(s => s.producer === "apache" && s.requests > 0) ||
             summary.servers.find(s => s.requests > 0);
         if (!server) return null;
-        const php = server.php && server.php.joined > 0 ? server.php.handle : null;
-        const times = !php ? server.phases[part]
-            : { php_wait: php.php_wait, php_run: php.php_run, handle: php.other }[part] ||
-              server.phases[part];
-        return times ? times.mean_seconds : null;
+        return server.parts[part.name] ? server.parts[part.name].mean_seconds : 0;
     };
 }
 
@@ -666,11 +622,9 @@ function drawCompared(parent) {
     barChart(parent, {
         title: "Where a request's time went", xName: "run", format: asTime, sideways: true,
         stacked: true, height: names.length > 4 ? "tall" : "", names,
-        about: "The mean of the run: queue, read, handle and send add up to the latency.",
-        lists: [["queue", "queue"], ["read", "read"], ["php_wait", "waiting for PHP"],
-                ["php_run", "PHP runs"], ["handle", "handle"], ["send", "send"]].map(
-            ([part, label]) => ({ label, colour: part, values: order.map(
-                i => meanOf(part)(data.summaries[i])) }))
+        about: "The mean of the run: the parts add up to the latency.",
+        lists: partsOfRequest.map(part => ({ label: labelOf(part), colour: part.colour,
+            values: order.map(i => meanOf(part)(data.summaries[i])) }))
             .filter(list => list.values.some(value => value > 0)),
     });
     drawConcurrency(parent);

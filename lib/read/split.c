@@ -1,0 +1,121 @@
+/* split.c - divides one request's time into its parts: see split.h. */
+#include "read/split.h"
+
+#include "base/saturate.h"
+
+static uint64_t known(uint64_t ns)
+{
+    return ns != MST_UNKNOWN ? ns : 0;
+}
+
+/* Takes a part from what is left of the whole. */
+static uint64_t take(uint64_t *left, uint64_t ns)
+{
+    uint64_t part = known(ns) > *left ? *left : known(ns);
+
+    *left -= part;
+    return part;
+}
+
+/* PHP goes on after the response: that is on a CPU, or for one, so the waits are cut last. */
+static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_times *t)
+{
+    unsigned i;
+
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        parts[MST_PART_WAITS + i] = take(&run, t->waits_ns[i]);
+    parts[MST_PART_CPU] = take(&run, t->cpu_ns);
+    parts[MST_PART_CPU_WAIT] = take(&run, t->cpu_wait_ns);
+    parts[MST_PART_REST] = run;
+}
+
+/* A request that comes to PHP twice can wait there and run there at the same time: that is its run.
+ * Apache waits for a backend that is PHP while PHP's own parts last: what is longer is the
+ * backend's. */
+static void split_handle(struct mst_split *to, uint64_t left, const struct mst_split_times *t)
+{
+    const uint64_t *interval = t->intervals_ns;
+    uint64_t *parts = to->parts_ns, backend = known(interval[MST_INTERVAL_BACKEND]);
+
+    to->handle_run_ns = take(&left, t->php_run_ns);
+    parts[MST_PART_PHP_WAIT] = take(&left, t->php_wait_ns);
+    parts[MST_PART_CHECKS] = take(&left, interval[MST_INTERVAL_CHECKS]);
+    parts[MST_PART_UPLOAD] = take(&left, interval[MST_INTERVAL_UPLOAD]);
+    backend = mst_subtract_saturated(backend, parts[MST_PART_PHP_WAIT] + to->handle_run_ns);
+    parts[MST_PART_BACKEND] = take(&left, backend);
+    parts[MST_PART_HANDLE] = left;
+}
+
+/* How much of PHP's run in `send` was certainly not spent with waiting until the server takes the
+ * answer: what PHP computed and waited for, as far as it has no room in the rest of its run. */
+static uint64_t active_in_send(uint64_t send_run, const struct mst_split_times *t)
+{
+    uint64_t active = mst_add_saturated(known(t->cpu_ns), known(t->cpu_wait_ns));
+    uint64_t elsewhere = mst_subtract_saturated(known(t->php_all_ns), send_run);
+    unsigned i;
+
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        active = mst_add_saturated(active, known(t->waits_ns[i]));
+    active = mst_subtract_saturated(active, elsewhere);
+    return active < send_run ? active : send_run;
+}
+
+/* While PHP is active, the server has nothing new to send: that time is PHP's, whatever the network
+ * and the client do with what came before. Otherwise their time is theirs: PHP waits for them, too,
+ * where its answer does not fit into the buffers. The rest of PHP's run takes the place of what the
+ * server seems to do. */
+static void split_send(struct mst_split *to, uint64_t left, const struct mst_split_times *t)
+{
+    const uint64_t *interval = t->intervals_ns;
+    uint64_t *parts = to->parts_ns, server = known(interval[MST_INTERVAL_SEND_SERVER]);
+    uint64_t run = known(t->php_send_ns), active = active_in_send(run, t);
+
+    to->send_run_ns = take(&left, active);
+    parts[MST_PART_SEND_CLIENT] = take(&left, interval[MST_INTERVAL_SEND_CLIENT]);
+    parts[MST_PART_SEND_NETWORK] = take(&left, interval[MST_INTERVAL_SEND_NETWORK]);
+    to->send_run_ns += take(&left, run - active);
+    parts[MST_PART_SEND_SERVER] = take(&left, mst_subtract_saturated(server, to->send_run_ns));
+    parts[MST_PART_SEND] = left;
+}
+
+void mst_split(struct mst_split *to, const struct mst_split_times *t)
+{
+    const uint64_t *interval = t->intervals_ns;
+    uint64_t queue = t->queue_ns, read = t->read_ns;
+
+    to->parts_ns[MST_PART_H2_WAIT] = take(&queue, interval[MST_INTERVAL_H2_WAIT]);
+    to->parts_ns[MST_PART_QUEUE] = queue;
+    to->parts_ns[MST_PART_TLS] = take(&read, interval[MST_INTERVAL_TLS]);
+    to->parts_ns[MST_PART_READ] = read;
+    split_handle(to, t->handle_ns, t);
+    split_send(to, t->send_ns, t);
+    split_run(to->parts_ns, to->handle_run_ns + to->send_run_ns, t);
+}
+
+/* A sum's parts are the sum of the parts, as none is longer than its phase in any request. */
+void mst_split_add_label(uint64_t parts_ns[MST_PART_COUNT],
+                         const struct mst_snapshot_label *label)
+{
+    const struct mst_snapshot_phase *phases = label->phases;
+    uint64_t wait = known(phases[MST_PHASE_PHP_WAIT].sum_ns);
+    uint64_t run = known(phases[MST_PHASE_PHP_RUN].sum_ns);
+    struct mst_split_times t = {
+        .queue_ns = known(phases[MST_PHASE_QUEUE].sum_ns),
+        .read_ns = known(phases[MST_PHASE_READ].sum_ns),
+        .handle_ns = known(phases[MST_PHASE_HANDLE].sum_ns) + wait + run,
+        .send_ns = known(phases[MST_PHASE_SEND].sum_ns),
+        .php_wait_ns = wait, .php_run_ns = run, .php_all_ns = run,
+        .cpu_ns = mst_add_saturated(known(label->php_user_ns), known(label->php_system_ns)),
+        .cpu_wait_ns = label->php_cpu_wait_ns,
+    };
+    struct mst_split split;
+    unsigned i;
+
+    for (i = 0; i < MST_INTERVAL_COUNT; i++)
+        t.intervals_ns[i] = label->interval_ns[i];
+    for (i = 0; i < MST_WAIT_COUNT; i++)
+        t.waits_ns[i] = label->php_waits_ns[i];
+    mst_split(&split, &t);
+    for (i = 0; i < MST_PART_COUNT; i++)
+        parts_ns[i] = mst_add_saturated(parts_ns[i], split.parts_ns[i]);
+}

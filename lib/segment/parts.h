@@ -1,0 +1,37 @@
+/* parts.h - the parts of a request's time, and what people read of them: see parts.def. */
+#ifndef MPMSTAT_SEGMENT_PARTS_H
+#define MPMSTAT_SEGMENT_PARTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "segment/terms.h"
+
+/* Those that end a phase (QUEUE, READ, HANDLE, SEND) are what is left of it; REST is what is left
+ * of PHP's run. */
+enum mst_part {
+#define MST_PART(id, within, name, colour, noun) MST_PART_##id,
+#include "segment/parts.def"
+#undef MST_PART
+    MST_PART_COUNT,
+    MST_PART_WAITS = MST_PART_DATABASE   /* the first of MST_WAIT_COUNT */
+};
+
+/* What a part is a part of. PHP_RUN is itself in HANDLE, and in SEND where PHP goes on. */
+enum mst_within { MST_WITHIN_QUEUE, MST_WITHIN_READ, MST_WITHIN_HANDLE, MST_WITHIN_PHP_RUN,
+                  MST_WITHIN_SEND };
+
+struct mst_part_words {
+    enum mst_within within;
+    const char *name, *colour, *noun;
+};
+extern const struct mst_part_words mst_parts[MST_PART_COUNT];
+
+/* Its name in a table below the phase that it is within: without the phase, "other" where it is the
+ * rest. */
+const char *mst_part_row(enum mst_part part);
+
+/* The part with most of the time; the first of equal ones. */
+enum mst_part mst_part_longest(const uint64_t parts_ns[MST_PART_COUNT]);
+
+#endif
