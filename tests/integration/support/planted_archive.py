@@ -13,7 +13,8 @@ import build
 SECOND = 1_000_000_000
 START = 1_700_000_000 * SECOND
 APPLICATION_ID = 0x6d706d73
-EVERY_US = 10_000        # a request begins
+EVERY_US = 250_000       # a request begins
+SAMPLES = 20
 
 
 @dataclass
@@ -63,6 +64,13 @@ class Archive:
             row = self.insert("servers", run_id=run, target=server.target, producer=server.producer,
                               pid=100 + servers.index(server), started_ns=START - SECOND,
                               local=0, lost=0, restarts=0, clock_offset_ns=0, **server.columns)
+            for i in range(SAMPLES + 1):
+                at = i * seconds * SECOND // SAMPLES
+                self.insert("samples", server_id=row, time_ns=START + at,
+                            moment="before" if i == 0 else "end" if i == SAMPLES else "during",
+                            workers_limit=50, workers_busy=1, idle_ns=49 * at, reading_ns=0,
+                            handling_ns=at, sending_ns=0, keepalive_ns=0, closing_ns=0,
+                            requests=i * len(server.requests) // SAMPLES, no_idle_ns=0)
             add = self.apaches if server.producer == "apache" else self.phps
             for i, request in enumerate(server.requests):
                 add(row, i, dict(request))
