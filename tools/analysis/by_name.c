@@ -1,7 +1,7 @@
 /* by_name.c - the requests of a server by name: see by_name.h.
  *
- * The rows are read once. Each request leaves its time and its name's number; sorted by time once,
- * they give the quantiles of every name.
+ * Each request that the summary keeps leaves its time and its name's number; sorted by time once,
+ * they give the quantiles of every name. Only other ends are read from the archive.
  */
 #include "analysis/by_name.h"
 
@@ -202,8 +202,9 @@ static bool finish(struct mst_by_name *table, struct gathering *g, size_t most)
 /* A table by a name that a request has. */
 struct column {
     size_t           name;         /* where it is in struct mst_walked */
+    const char      *nameless;     /* the row of the requests without such a name; NULL: none */
     struct gathering gathering;
-    uint64_t         unnamed_ns;   /* time of the requests without such a name */
+    uint64_t         unnamed_ns;   /* time of the requests that have no row */
 };
 
 static bool take(void *context, const struct mst_walked *r)
@@ -212,7 +213,9 @@ static bool take(void *context, const struct mst_walked *r)
     const char *name = *(const char *const *)((const char *)r + c->name);
     struct mst_by_name_row *row;
 
-    if (name[0] == '\0') {
+    if (name[0] == '\0')
+        name = c->nameless;
+    if (name == NULL) {
         c->unnamed_ns += r->total_ns;
         return true;
     }
@@ -222,10 +225,10 @@ static bool take(void *context, const struct mst_walked *r)
     return row != NULL;
 }
 
-static bool by_column(struct mst_by_name *table, size_t name,
+static bool by_column(struct mst_by_name *table, size_t name, const char *nameless,
                       const struct mst_summary_server *server, size_t most)
 {
-    struct column c = { .name = name };
+    struct column c = { .name = name, .nameless = nameless };
     bool fine;
 
     *table = (struct mst_by_name){ 0 };
@@ -239,9 +242,9 @@ static bool by_column(struct mst_by_name *table, size_t name,
 bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
                         const struct mst_summary_server *server, size_t most)
 {
-    bool fine = by_column(labels, offsetof(struct mst_walked, label), server, most);
+    bool fine = by_column(labels, offsetof(struct mst_walked, label), NULL, server, most);
 
-    return by_column(handlers, offsetof(struct mst_walked, handler), server, most) && fine;
+    return by_column(handlers, offsetof(struct mst_walked, handler), NULL, server, most) && fine;
 }
 
 bool mst_summary_read_pages(struct mst_summary *s)
@@ -251,99 +254,54 @@ bool mst_summary_read_pages(struct mst_summary *s)
 
     for (i = 0; i < s->server_count && fine; i++)
         if (s->servers[i].with_path > 0)
-            fine = by_column(&s->servers[i].pages, offsetof(struct mst_walked, path),
+            fine = by_column(&s->servers[i].pages, offsetof(struct mst_walked, path), NULL,
                              &s->servers[i], MST_PAGES_MOST);
     return fine;
 }
 
 /* ---- a PHP's ------------------------------------------------------------------------- */
 
-/* The rows of a request's waits follow each other. */
-static const char php_sql[] =
-    "SELECT p.rowid AS id, p.script AS script, coalesce(p.wait_ns, 0) AS wait_ns, "
-    "p.run_ns AS run_ns, p.user_ns + p.system_ns AS cpu_ns, p.cpu_wait_ns AS cpu_wait_ns, "
-    "p.status AS status, p.aborted AS aborted, w.kind AS kind, w.end AS end, w.wait_ns AS ns "
-    "FROM php_requests p LEFT JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
-    "WHERE p.server_id = :id AND p.ghost = 0 ORDER BY p.rowid";
+static const char waits_sql[] =
+    "SELECT w.kind AS kind, w.end AS end, w.wait_ns AS ns, p.status AS status, "
+    "p.aborted AS aborted FROM php_requests p "
+    "CROSS JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
+    "WHERE p.server_id = :id AND p.ghost = 0 AND w.end IS NOT NULL ORDER BY p.rowid";
 
-struct php {
-    struct mst_query q;
-    struct gathering scripts, ends;
-    uint64_t id;                      /* of the request whose waits are read; 0: none yet */
-    size_t   script;                  /* its script's number */
-    uint64_t status;
-    bool     aborted;
-    struct mst_split_times times;
-};
-
-static void end_request(struct php *p)
+static bool add_wait(struct gathering *ends, struct mst_query *q)
 {
-    struct mst_split split;
-
-    if (p->id == 0)
-        return;
-    mst_split(&split, &p->times);
-    add_parts(&p->scripts.rows[p->script], split.parts_ns);
-}
-
-static bool begin_request(struct php *p, uint64_t id)
-{
-    const char *script = mst_row_text(&p->q, "script");
-    struct mst_by_name_row *row;
-
-    end_request(p);
-    p->id = id;
-    p->times = (struct mst_split_times){
-        .php_wait_ns = mst_row_number(&p->q, "wait_ns"),
-        .php_run_ns = mst_row_number(&p->q, "run_ns"),
-        .cpu_ns = mst_row_number(&p->q, "cpu_ns"),
-        .cpu_wait_ns = mst_row_number(&p->q, "cpu_wait_ns"),
-    };
-    p->times.handle_ns = p->times.php_wait_ns + p->times.php_run_ns;
-    p->status = mst_row_number(&p->q, "status");
-    p->aborted = mst_row_number(&p->q, "aborted") == 1;
-    row = add(&p->scripts, script != NULL ? script : "(not known)", p->times.handle_ns, p->status,
-              p->aborted);
-    if (row != NULL)
-        p->script = (size_t)(row - p->scripts.rows);
-    return row != NULL;
-}
-
-static bool add_wait(struct php *p)
-{
-    const char *kind = mst_row_text(&p->q, "kind"), *other = mst_row_text(&p->q, "end");
-    unsigned wait = mst_wait_named(kind);
-    uint64_t ns = mst_row_number(&p->q, "ns");
+    const char *kind = mst_row_text(q, "kind"), *other = mst_row_text(q, "end");
+    uint64_t ns = mst_row_number(q, "ns"), status = mst_row_number(q, "status");
+    bool aborted = mst_row_number(q, "aborted") == 1;
     char name[NAME_SIZE];
 
-    if (wait == MST_WAIT_COUNT || ns == MST_UNKNOWN)
-        return true;
-    p->times.waits_ns[wait] += ns;
-    if (other == NULL)
+    if (mst_wait_named(kind) == MST_WAIT_COUNT || other == NULL || ns == MST_UNKNOWN)
         return true;
     snprintf(name, sizeof name, strcmp(kind, other) == 0 ? "%s" : "%s %s", kind, other);
-    return add(&p->ends, name, ns, p->status, p->aborted) != NULL;
+    return add(ends, name, ns, status, aborted) != NULL;
+}
+
+static bool by_end(struct mst_by_name *table, sqlite3 *db,
+                   const struct mst_summary_server *server, size_t most)
+{
+    struct mst_query q = mst_query_ask(db, waits_sql, server->id);
+    struct gathering ends;
+    bool fine = begin(&ends);
+
+    *table = (struct mst_by_name){ 0 };
+    while (fine && mst_query_next(&q))
+        fine = add_wait(&ends, &q);
+    fine = mst_query_done(&q) && fine && finish(table, &ends, most);
+    end(&ends);
+    return fine;
 }
 
 bool mst_by_name_php(struct mst_by_name *scripts, struct mst_by_name *ends, sqlite3 *db,
                      const struct mst_summary_server *server, size_t most)
 {
-    struct php p = { .q = mst_query_ask(db, php_sql, server->id) };
-    bool fine = begin(&p.scripts);
+    bool fine = by_column(scripts, offsetof(struct mst_walked, script), "(not known)", server,
+                          most);
 
-    fine = begin(&p.ends) && fine;
-    *scripts = *ends = (struct mst_by_name){ 0 };
-    while (fine && mst_query_next(&p.q)) {
-        uint64_t id = mst_row_number(&p.q, "id");
-
-        fine = (id == p.id || begin_request(&p, id)) && add_wait(&p);
-    }
-    fine = mst_query_done(&p.q) && fine;
-    if (fine)
-        end_request(&p);
-    fine = fine && finish(scripts, &p.scripts, most) && finish(ends, &p.ends, most);
-    ends->sum_ns = p.scripts.sum_ns;
-    end(&p.scripts);
-    end(&p.ends);
+    fine = by_end(ends, db, server, most) && fine;
+    ends->sum_ns = scripts->sum_ns;
     return fine;
 }
