@@ -560,7 +560,8 @@ def test_the_worker_of_an_http2_session(server, mpm):
             streams = [session.send_get(until) for _ in range(3)]
             board = session_seen(apache, "handling", 3)
             assert board["workers"]["busy"] == 1 and board["connections"]["open"] == 1, board
-            time.sleep(0.5)
+            wait_until(lambda: any(s["state"] == "handling" and s["state_for_seconds"] > 0.5
+                                   for s in tool.status(apache.board)["slots"]), 30, "half a second")
             go.touch()
             assert [session.read_stream(s) for s in streams] == [b"done\n"] * 3
             session_seen(apache, waiting, 0, session)

@@ -6,7 +6,7 @@ A server's requests are dictionaries with columns of its table, in microseconds 
 with _ns; PHP's have `waits` besides, {kind: microseconds}. What is not said is 0, or unknown."""
 import sqlite3
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import build
 
@@ -18,19 +18,19 @@ SAMPLES = 20
 
 
 @dataclass
-class Apache:
+class Server:
     requests: list
-    target: str = "/run/apache.board"
-    producer = "apache"
-    columns: dict = field(default_factory=lambda: {"mpm": "event"})
+    target: str
+    producer: str
+    columns: dict            # of the table `servers`, besides
 
 
-@dataclass
-class PHP:
-    requests: list
-    target: str = "/run/php.board"
-    producer = "php"
-    columns: dict = field(default_factory=lambda: {"sapi": "fpm-fcgi"})
+def Apache(requests, target="/run/apache.board"):
+    return Server(requests, target, "apache", {"mpm": "event"})
+
+
+def PHP(requests, target="/run/php.board"):
+    return Server(requests, target, "php", {"sapi": "fpm-fcgi"})
 
 
 def version():
