@@ -19,6 +19,18 @@ static inline uint64_t mst_subtract_saturated(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* 0 for UINT64_MAX, which is not known: it adds nothing. */
+static inline uint64_t mst_known(uint64_t n)
+{
+    return n != UINT64_MAX ? n : 0;
+}
+
+/* Adds what is known. */
+static inline void mst_add_known(uint64_t *sum, uint64_t n)
+{
+    *sum = mst_add_saturated(*sum, mst_known(n));
+}
+
 /* now - since, or 0 where now is earlier. */
 static inline uint64_t mst_elapsed(uint64_t since, uint64_t now)
 {

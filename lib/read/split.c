@@ -3,15 +3,10 @@
 
 #include "base/saturate.h"
 
-static uint64_t known(uint64_t ns)
-{
-    return ns != MST_UNKNOWN ? ns : 0;
-}
-
 /* Takes a part from what is left of the whole. */
 static uint64_t take(uint64_t *left, uint64_t ns)
 {
-    uint64_t part = known(ns) > *left ? *left : known(ns);
+    uint64_t part = mst_known(ns) > *left ? *left : mst_known(ns);
 
     *left -= part;
     return part;
@@ -35,7 +30,7 @@ static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_time
 static void split_handle(struct mst_split *to, uint64_t left, const struct mst_split_times *t)
 {
     const uint64_t *interval = t->intervals_ns;
-    uint64_t *parts = to->parts_ns, backend = known(interval[MST_INTERVAL_BACKEND]);
+    uint64_t *parts = to->parts_ns, backend = mst_known(interval[MST_INTERVAL_BACKEND]);
 
     to->handle_run_ns = take(&left, t->php_run_ns);
     parts[MST_PART_PHP_WAIT] = take(&left, t->php_wait_ns);
@@ -50,12 +45,12 @@ static void split_handle(struct mst_split *to, uint64_t left, const struct mst_s
  * answer: what PHP computed and waited for, as far as it has no room in the rest of its run. */
 static uint64_t active_in_send(uint64_t send_run, const struct mst_split_times *t)
 {
-    uint64_t active = mst_add_saturated(known(t->cpu_ns), known(t->cpu_wait_ns));
-    uint64_t elsewhere = mst_subtract_saturated(known(t->php_all_ns), send_run);
+    uint64_t active = mst_add_saturated(mst_known(t->cpu_ns), mst_known(t->cpu_wait_ns));
+    uint64_t elsewhere = mst_subtract_saturated(mst_known(t->php_all_ns), send_run);
     unsigned i;
 
     for (i = 0; i < MST_WAIT_COUNT; i++)
-        active = mst_add_saturated(active, known(t->waits_ns[i]));
+        mst_add_known(&active, t->waits_ns[i]);
     active = mst_subtract_saturated(active, elsewhere);
     return active < send_run ? active : send_run;
 }
@@ -67,8 +62,8 @@ static uint64_t active_in_send(uint64_t send_run, const struct mst_split_times *
 static void split_send(struct mst_split *to, uint64_t left, const struct mst_split_times *t)
 {
     const uint64_t *interval = t->intervals_ns;
-    uint64_t *parts = to->parts_ns, server = known(interval[MST_INTERVAL_SEND_SERVER]);
-    uint64_t run = known(t->php_send_ns), active = active_in_send(run, t);
+    uint64_t *parts = to->parts_ns, server = mst_known(interval[MST_INTERVAL_SEND_SERVER]);
+    uint64_t run = mst_known(t->php_send_ns), active = active_in_send(run, t);
 
     to->send_run_ns = take(&left, active);
     parts[MST_PART_SEND_CLIENT] = take(&left, interval[MST_INTERVAL_SEND_CLIENT]);
@@ -97,15 +92,15 @@ void mst_split_add_label(uint64_t parts_ns[MST_PART_COUNT],
                          const struct mst_snapshot_label *label)
 {
     const struct mst_snapshot_phase *phases = label->phases;
-    uint64_t wait = known(phases[MST_PHASE_PHP_WAIT].sum_ns);
-    uint64_t run = known(phases[MST_PHASE_PHP_RUN].sum_ns);
+    uint64_t wait = mst_known(phases[MST_PHASE_PHP_WAIT].sum_ns);
+    uint64_t run = mst_known(phases[MST_PHASE_PHP_RUN].sum_ns);
     struct mst_split_times t = {
-        .queue_ns = known(phases[MST_PHASE_QUEUE].sum_ns),
-        .read_ns = known(phases[MST_PHASE_READ].sum_ns),
-        .handle_ns = known(phases[MST_PHASE_HANDLE].sum_ns) + wait + run,
-        .send_ns = known(phases[MST_PHASE_SEND].sum_ns),
+        .queue_ns = mst_known(phases[MST_PHASE_QUEUE].sum_ns),
+        .read_ns = mst_known(phases[MST_PHASE_READ].sum_ns),
+        .handle_ns = mst_known(phases[MST_PHASE_HANDLE].sum_ns) + wait + run,
+        .send_ns = mst_known(phases[MST_PHASE_SEND].sum_ns),
         .php_wait_ns = wait, .php_run_ns = run, .php_all_ns = run,
-        .cpu_ns = mst_add_saturated(known(label->php_user_ns), known(label->php_system_ns)),
+        .cpu_ns = mst_add_saturated(mst_known(label->php_user_ns), mst_known(label->php_system_ns)),
         .cpu_wait_ns = label->php_cpu_wait_ns,
     };
     struct mst_split split;

@@ -28,6 +28,17 @@ const char *mst_part_row(enum mst_part part)
     return name[length] == '\0' ? "other" : name + length + 1;
 }
 
+uint64_t mst_parts_within(const uint64_t parts_ns[MST_PART_COUNT], enum mst_within within)
+{
+    uint64_t sum = 0;
+    enum mst_part i;
+
+    for (i = 0; i < MST_PART_COUNT; i++)
+        if (mst_parts[i].within == within)
+            sum += parts_ns[i];
+    return sum;
+}
+
 enum mst_part mst_part_longest(const uint64_t parts_ns[MST_PART_COUNT])
 {
     enum mst_part longest = 0, i;

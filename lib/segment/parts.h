@@ -31,6 +31,9 @@ extern const struct mst_part_words mst_parts[MST_PART_COUNT];
  * rest. */
 const char *mst_part_row(enum mst_part part);
 
+/* The time of the parts within. */
+uint64_t mst_parts_within(const uint64_t parts_ns[MST_PART_COUNT], enum mst_within within);
+
 /* The part with most of the time; the first of equal ones. */
 enum mst_part mst_part_longest(const uint64_t parts_ns[MST_PART_COUNT]);
 

@@ -43,7 +43,7 @@ START_TEST(test_split)
     ck_assert_uint_eq(parts_ns[MST_PART_CPU], 30);
     ck_assert_uint_eq(parts_ns[MST_PART_WAITS + MST_WAIT_DATABASE], 25);
     ck_assert_uint_eq(parts_ns[MST_PART_REST], 15);
-    ck_assert_uint_eq(parts_ns[MST_PART_BACKEND], 5);     /* of the 80, PHP explains 75 */
+    ck_assert_uint_eq(parts_ns[MST_PART_BACKEND], 5);     /* PHP explains 75 of the 80 */
     ck_assert_uint_eq(parts_ns[MST_PART_CHECKS], 7);
     ck_assert_uint_eq(parts_ns[MST_PART_HANDLE], 13);
     ck_assert_uint_eq(parts_ns[MST_PART_SEND_CLIENT], 30);
@@ -78,7 +78,7 @@ END_TEST
 
 /* PHP's run within `send`, beside what the kernel says of the sending: whose time it is. */
 static const struct {
-    uint64_t run, all, sleep, client, network, server;    /* of 100 in send */
+    uint64_t run, all, sleep, client, network, server;    /* send takes 100 */
     uint64_t is_run, is_client, is_network, is_server, is_rest;
 } sending[] = {
     /* PHP streams: the server has nothing to send while PHP sleeps. */

@@ -13,7 +13,7 @@
 #define REQUEST_MAX_BYTES ((16u + MST_PART_COUNT) * NUMBER_MAX_BYTES)
 
 enum { LABEL, HANDLER, PATH, SCRIPT, NAMES };
-static const char beyond[] = "(other)";     /* of more names than mst_names has numbers for */
+static const char beyond[] = "(other)";     /* a name for which mst_names has no number left */
 
 enum { ABORTED = 1, HAS_PHP = 2, WAIT_UNKNOWN = 4 };
 

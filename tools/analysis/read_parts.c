@@ -31,19 +31,13 @@ static const enum mst_phase phases[] = {
     [MST_INTERVAL_UNDELIVERED] = MST_PHASE_TOTAL, [MST_INTERVAL_LOG] = MST_PHASE_HELD,
 };
 
-bool mst_summary_is_much(uint64_t part_ns, uint64_t whole_ns)
-{
-    uint64_t share = mst_summary_milli(part_ns, whole_ns);
-
-    return part_ns > 0 && share != MST_UNKNOWN && share >= MST_PART_SHARE_MILLI;
-}
-
 bool mst_summary_has_interval(const struct mst_summary_server *s, enum mst_interval interval)
 {
     const struct mst_summary_interval *i = &s->intervals[interval];
+    uint64_t share = mst_summary_milli(i->times.sum_ns, s->phases[phases[interval]].sum_ns);
 
-    return i->requests > 0 &&
-           mst_summary_is_much(i->times.sum_ns, s->phases[phases[interval]].sum_ns);
+    return i->requests > 0 && i->times.sum_ns > 0 && share != MST_UNKNOWN &&
+           share >= MST_PART_SHARE_MILLI;
 }
 
 /* The whole without the part, both known or not. */

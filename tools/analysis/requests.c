@@ -94,15 +94,10 @@ static void add(uint64_t *part, uint64_t ns, uint64_t whole)
     *part = ns > whole || *part > whole - ns ? whole : *part + ns;
 }
 
-static void add_known(uint64_t *sum, uint64_t ns)
-{
-    *sum = mst_add_saturated(*sum, mst_known(ns));
-}
-
 static void add_cpu(struct walk *w)
 {
-    add_known(&w->t.cpu_ns, mst_row_number(&w->q, "cpu_ns"));
-    add_known(&w->t.cpu_wait_ns, mst_row_number(&w->q, "cpu_wait_ns"));
+    mst_add_known(&w->t.cpu_ns, mst_row_number(&w->q, "cpu_ns"));
+    mst_add_known(&w->t.cpu_wait_ns, mst_row_number(&w->q, "cpu_wait_ns"));
 }
 
 static void add_wait(struct walk *w)
@@ -110,7 +105,7 @@ static void add_wait(struct walk *w)
     unsigned kind = mst_wait_named(mst_row_text(&w->q, "kind"));
 
     if (kind < MST_WAIT_COUNT)
-        add_known(&w->t.waits_ns[kind], mst_row_number(&w->q, "kind_ns"));
+        mst_add_known(&w->t.waits_ns[kind], mst_row_number(&w->q, "kind_ns"));
 }
 
 static void read_names(struct walk *w)
@@ -222,7 +217,7 @@ static void lay(struct walk *w, uint64_t php_id, uint64_t start_ns)
     add(&w->t.php_wait_ns, common(wait, handle), w->t.handle_ns);
     add(&w->t.php_run_ns, common(run, handle), w->t.handle_ns);
     add(&w->t.php_send_ns, common(run, send), w->t.send_ns);
-    add_known(&w->t.php_all_ns, run_ns);
+    mst_add_known(&w->t.php_all_ns, run_ns);
     add_cpu(w);
 }
 

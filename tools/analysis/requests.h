@@ -16,7 +16,7 @@
 
 /* A request of an Apache, or of a PHP. It is valid during the call that gets it. */
 struct mst_walked {
-    uint64_t id;                         /* of its row in server_requests, or php_requests */
+    uint64_t id;                         /* the rowid in server_requests, or php_requests */
     uint64_t start_ns;                   /* a PHP's: with its wait */
     uint64_t total_ns;                   /* its parts add up to it */
     uint64_t status, worker, held_ns;

@@ -16,8 +16,6 @@
     "FROM main.server_requests WHERE server_id = :id AND ghost = 0 AND label <> '" \
     MST_LABEL_STATUS_NAME "' "
 #define MST_FROM_PHPS_ROWS "FROM main.php_requests WHERE server_id = :id AND ghost = 0 "
-/* An order in which an index has the rows, so that nothing is sorted. */
-#define MST_REQUESTS_ORDER "ORDER BY request_id, rowid"
 #define MST_FROM_PHPS_REQUESTS "FROM php_requests WHERE server_id = :id AND ghost = 0 "
 
 /* What Apache handed a request to, of its row: a proxy's handler only repeats the backend. */

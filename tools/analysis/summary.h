@@ -15,6 +15,7 @@
 #include "analysis/need.h"
 #include "archive/archive.h"
 #include "archive/states.h"
+#include "base/saturate.h"
 #include "segment/format.h"
 #include "segment/parts.h"
 #include "stats/quantile.h"
@@ -378,9 +379,8 @@ const struct mst_summary_server *mst_summary_front_of(const struct mst_summary *
 /* The phases that such a server has, in the order in which they are shown. */
 size_t mst_summary_phases(const struct mst_summary_server *server, const enum mst_phase **phases);
 
-/* Whether a part is so much of a whole (a phase, php_run) that tables show it; MST_PART_SHARE_MILLI
- * in thresholds.h. */
-bool mst_summary_is_much(uint64_t part_ns, uint64_t whole_ns);
+/* Whether an interval is so much of its phase that tables show it: MST_PART_SHARE_MILLI in
+ * thresholds.h. */
 bool mst_summary_has_interval(const struct mst_summary_server *server, enum mst_interval interval);
 
 /* How many calls of the end there were at once on average, in thousandths. */
@@ -393,12 +393,6 @@ uint64_t mst_summary_clock_ns(const struct mst_summary_server *server);
 
 /* What people call it: its name, else its target. */
 const char *mst_summary_called(const struct mst_summary_server *server);
-
-/* 0 for what is not known: nothing of it is told. */
-static inline uint64_t mst_known(uint64_t number)
-{
-    return number != MST_UNKNOWN ? number : 0;
-}
 
 /* Thousandths of the whole, rounded; MST_UNKNOWN where one of them is, or the whole is 0. */
 uint64_t mst_summary_milli(uint64_t part, uint64_t whole);

@@ -1,6 +1,6 @@
 /* export.h - requests of a run as spans of OpenTelemetry, in the JSON of OTLP.
  *
- * A request is a server span. The parts of its time (analysis/split.h) are its children, one after
+ * A request is a server span. The parts of its time (read/split.h) are its children, one after
  * the other: they add up to it exactly. What PHP waited for are children of php_run.
  */
 #ifndef MPMSTAT_EXPORT_H

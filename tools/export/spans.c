@@ -154,13 +154,10 @@ static void add_waits(struct spans *s, const char *parent, unsigned kind, uint64
 static void add_php_run(struct spans *s, uint64_t *at_ns)
 {
     const uint64_t *part = s->r->parts_ns;
-    uint64_t inner_ns = *at_ns, run = part[MST_PART_CPU] + part[MST_PART_CPU_WAIT] +
-                                      part[MST_PART_REST];
+    uint64_t inner_ns = *at_ns, run = mst_parts_within(part, MST_WITHIN_PHP_RUN);
     char id[17];
     unsigned i;
 
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        run += part[MST_PART_WAITS + i];
     if (run == 0)
         return;
     begin_child(s, id, s->server_id, "php_run", MST_OTLP_INTERNAL, at_ns, run);

@@ -90,12 +90,8 @@ bool mst_budget_counts(const struct mst_budget *b, uint64_t part_ns)
 
 uint64_t mst_budget_run_milli(const struct mst_budget *b, uint64_t part_ns)
 {
-    uint64_t run = 0;
-    enum mst_part part;
+    uint64_t run = mst_parts_within(b->ns, MST_WITHIN_PHP_RUN);
 
-    for (part = 0; part < MST_PART_COUNT; part++)
-        if (mst_parts[part].within == MST_WITHIN_PHP_RUN)
-            run += b->ns[part];
     return run > 0 ? mst_milli(part_ns, run) : 0;
 }
 

@@ -241,7 +241,6 @@ int mst_report_data(struct mst_sink *sink, const struct mst_report *report,
     mst_json_line(j, 0);
     put_usl(j, report);
     mst_json_line(j, 0);
-    mst_json_line(j, 0);
     mst_json_begin(j, "runs", '[');
     for (i = 0; i < report->count; i++) {
         mst_json_line(j, 0);

@@ -21,13 +21,6 @@ static bool is_known(uint64_t n)
     return n != MST_UNKNOWN;
 }
 
-/* What is known of several. */
-static void add_known(uint64_t *sum, uint64_t n)
-{
-    if (is_known(n))
-        *sum = mst_add_saturated(*sum, n);
-}
-
 static const char *plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
@@ -99,8 +92,8 @@ static void put_requests(struct mst_sink *sink, const struct mst_snapshot *b)
 
     for (i = 0; i < b->label_count; i++)
         if (is_load(&b->labels[i])) {
-            add_known(&requests, b->labels[i].requests);
-            add_known(&in_flight, b->labels[i].in_flight);
+            mst_add_known(&requests, b->labels[i].requests);
+            mst_add_known(&in_flight, b->labels[i].in_flight);
         }
     mst_items_add(&items, "%" PRIu64 " since the start", requests);
     if (is_known(b->uptime_ns) && b->uptime_ns > 0)
@@ -126,7 +119,7 @@ static uint64_t busy_now(const struct mst_snapshot *b)
     if (is_known(b->workers_busy))
         return b->workers_busy;
     for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT; i++)
-        add_known(&busy, b->workers[i]);
+        mst_add_known(&busy, b->workers[i]);
     return busy;
 }
 
@@ -251,15 +244,15 @@ static void put_errors(struct mst_sink *sink, const struct mst_snapshot *b)
     for (i = 0; i < b->label_count; i++) {
         const struct mst_snapshot_label *label = &b->labels[i];
 
-        add_known(&server, label->status[MST_CLASS_5XX]);
-        add_known(&client, label->status[MST_CLASS_4XX]);
-        add_known(&aborted, label->status[MST_CLASS_ABORTED]);
-        add_known(&fatal, label->php_fatal);
-        add_known(&timeouts, label->php_timeouts);
+        mst_add_known(&server, label->status[MST_CLASS_5XX]);
+        mst_add_known(&client, label->status[MST_CLASS_4XX]);
+        mst_add_known(&aborted, label->status[MST_CLASS_ABORTED]);
+        mst_add_known(&fatal, label->php_fatal);
+        mst_add_known(&timeouts, label->php_timeouts);
     }
-    add_known(&unfinished, b->unfinished);
-    add_known(&died, b->exits[MST_REASON_SIGNAL]);
-    add_known(&died, b->exits[MST_REASON_KILLED]);
+    mst_add_known(&unfinished, b->unfinished);
+    mst_add_known(&died, b->exits[MST_REASON_SIGNAL]);
+    mst_add_known(&died, b->exits[MST_REASON_KILLED]);
     if (server > 0)
         mst_items_add(&items, "%" PRIu64 " of status 5xx", server);
     if (client > 0)

@@ -65,7 +65,7 @@ static void put_head(struct mst_sink *sink, const struct by *by)
 static void put_row(struct mst_sink *sink, const struct by *by, const struct mst_by_name *table,
                     const struct mst_by_name_row *row)
 {
-    size_t longest = mst_part_longest(row->parts_ns);
+    enum mst_part longest = mst_part_longest(row->parts_ns);
 
     mst_html(sink, "<tr><th scope=\"row\">");
     if (row->name != NULL)
@@ -83,9 +83,7 @@ static void put_row(struct mst_sink *sink, const struct by *by, const struct mst
     mst_page_cell(sink, MST_METRIC_COUNT, row->errors_5xx);
     mst_page_cell(sink, MST_METRIC_COUNT, row->aborted);
     if (by->has_parts && row->parts_ns[longest] > 0)
-        mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
-                 mst_parts[longest].colour, mst_parts[longest].name,
-                 mst_format_percent(mst_summary_milli(row->parts_ns[longest], row->sum_ns)).text);
+        mst_page_part(sink, longest, mst_summary_milli(row->parts_ns[longest], row->sum_ns));
     else if (by->has_parts)
         mst_html(sink, "<td></td>");
     mst_html(sink, "</tr>\n");

@@ -111,10 +111,8 @@ static void put_most(struct mst_sink *sink, const struct mst_summary_server *ser
     for (part = 0; part < MST_PART_COUNT; part++)
         parts_ns[part] = part_ns(server, part);
     part = mst_part_longest(parts_ns);
-    mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
-             mst_parts[part].colour, mst_parts[part].name,
-             mst_format_percent(share_of(parts_ns[part],
-                                         server->phases[MST_PHASE_TOTAL].sum_ns, 1000)).text);
+    mst_page_part(sink, part, share_of(parts_ns[part], server->phases[MST_PHASE_TOTAL].sum_ns,
+                                       1000));
 }
 
 /* Whether it is one that the load tool talked to, with requests. */

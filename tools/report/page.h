@@ -48,6 +48,9 @@ void mst_page_pair(struct mst_sink *sink, const char *name, const char *value);
 /* The item of a legend for a part of a request's time. */
 void mst_page_key(struct mst_sink *sink, enum mst_part part);
 
+/* A cell with a part, and its share in thousandths. */
+void mst_page_part(struct mst_sink *sink, enum mst_part part, uint64_t share_milli);
+
 /* Stands where scripts draw charts. */
 #define MST_PAGE_NO_SCRIPT \
     "<noscript><p>The charts need JavaScript; their numbers are in the JSON at the end of this " \

@@ -88,7 +88,7 @@ struct mst_top_server {
     uint64_t interval_ns;            /* between the two snapshots; 0: there is one alone */
     uint64_t rate_milli;
     uint64_t mean_ns[MST_PHASE_COUNT], p99_ns;   /* of a request; of its total */
-    uint64_t parts_ns[MST_PART_COUNT];           /* of all requests: known, or 0 */
+    uint64_t parts_ns[MST_PART_COUNT];           /* summed over the requests; never unknown */
     uint64_t waiting[MST_WAIT_COUNT];   /* workers that wait now */
 
     size_t label_count, label_room, end_count, end_room, queue_count, queue_room;

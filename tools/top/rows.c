@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/saturate.h"
 #include "console/format.h"
 
 #define REST MST_TOP_COLUMNS_MAX   /* as many columns as the line has left */
@@ -28,12 +29,6 @@ static bool passes(const struct mst_top_view *view, const char *text)
     return view->filter[0] == '\0' || strcasestr(text, view->filter) != NULL;
 }
 
-/* Unknown comes last. */
-static uint64_t known(uint64_t n)
-{
-    return n != MST_UNKNOWN ? n : 0;
-}
-
 static void add_row(struct mst_top_rows *rows, struct mst_top_row row)
 {
     if (mst_grow(&rows->items, &rows->room, rows->count, sizeof *rows->items))
@@ -44,13 +39,13 @@ static void add_row(struct mst_top_rows *rows, struct mst_top_row row)
  * them are as long. */
 static uint64_t rank_of(const struct mst_present_worker *r, bool is_php)
 {
-    return known(r->busy_ns) < MST_STUCK_NS ? 0 : is_php ? 2 : 1;
+    return mst_known(r->busy_ns) < MST_STUCK_NS ? 0 : is_php ? 2 : 1;
 }
 
 static void add_request(struct mst_top_rows *rows, const struct mst_top_view *view, size_t server,
                         const struct mst_present_worker *r, bool is_php)
 {
-    struct mst_top_row row = { server, r, rank_of(r, is_php), known(r->busy_ns), "" };
+    struct mst_top_row row = { server, r, rank_of(r, is_php), mst_known(r->busy_ns), "" };
     char pid[24];
 
     snprintf(pid, sizeof pid, "%llu", (unsigned long long)r->pid);
@@ -58,7 +53,7 @@ static void add_request(struct mst_top_rows *rows, const struct mst_top_view *vi
         !passes(view, r->wait) && !passes(view, r->wait_end) && !passes(view, pid))
         return;
     switch (view->order[MST_TOP_IN_FLIGHT]) {
-    case 1: row.key = known(r->wait_ns); break;
+    case 1: row.key = mst_known(r->wait_ns); break;
     case 2: row.key = 0; row.name = r->label; break;
     case 3: row.key = 0; row.name = r->state; break;
     default: break;
@@ -69,8 +64,8 @@ static void add_request(struct mst_top_rows *rows, const struct mst_top_view *vi
 /* The order of the lists of rates: what there is at once, how many, how long. */
 static uint64_t key_of(unsigned order, uint64_t at_once, uint64_t rate_milli, uint64_t mean_ns)
 {
-    return order == 0 ? known(at_once) : order == 1 ? known(rate_milli)
-                                       : order == 2 ? known(mean_ns) : 0;
+    return order == 0 ? mst_known(at_once) : order == 1 ? mst_known(rate_milli)
+                                       : order == 2 ? mst_known(mean_ns) : 0;
 }
 
 static void add_label(struct mst_top_rows *rows, const struct mst_top_view *view, size_t server,

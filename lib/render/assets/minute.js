@@ -16,6 +16,7 @@ const NO_IDLE_SHARE = 0.05;    // of the minute
 function total(list, of) {
     return list.reduce((sum, item) => sum + (of(item) || 0), 0);
 }
+function sumOf(parts) { return total(Object.values(parts), seconds => seconds); }
 function clients(board) { return board.labels.filter(l => l.label !== OWN_LABEL); }
 
 // ---- the parts of a request's time -----------------------------------------------------------
@@ -48,7 +49,7 @@ function partsOfLabel(label) {
 // What of it lies in `send`, these sums do not tell.
 function partsWithPHP(parts, phps) {
     const php = phps.map(step => step.parts).reduce((a, b) => combine(a, b, (x, y) => x + y), {});
-    const found = { ...parts }, needed = total(Object.values(php), seconds => seconds);
+    const found = { ...parts }, needed = sumOf(php);
     let left = needed;
     for (const name of ["backend", "handle"]) {
         const taken = Math.min(found[name] || 0, left);
@@ -290,7 +291,7 @@ function say(apache, phps, isTold) {
         return `Only ${asCount(requests)} request${requests === 1 ? " was" : "s were"} complete`
             + (isTold ? "." : ": too few to say more.");
     const found = apache ? partsWithPHP(step.parts, stepped.map(php => php.step)) : step.parts;
-    const all = total(Object.values(found), seconds => seconds);
+    const all = sumOf(found);
     const fullest = stepped.reduce((a, b) =>
         !a || noIdleShare(b.step) > noIdleShare(a.step) ? b : a, null);
     if (!(all > 0)) return failures(step);
@@ -316,6 +317,6 @@ function held(now, stepOf) {
     return now.filter(item => item.longest_seconds > longest(stepOf(item.board))).slice(0, 1);
 }
 
-return { OWN_LABEL, STEPS_MAX, clients, total, between, last, quantile, request, bins, past, held,
-         partsWithPHP, means, say };
+return { OWN_LABEL, STEPS_MAX, clients, total, sumOf, between, last, quantile, request, bins, past,
+         held, partsWithPHP, means, say };
 })();

@@ -255,8 +255,7 @@ function fillTiles(section, board, step) {
     const set = (name, text) => {
         if (section.tiles[name]) section.tiles[name].value.textContent = text;
     };
-    const mean = step && step.requests > 0
-        ? total(Object.values(step.parts), seconds => seconds) / step.requests : null;
+    const mean = step && step.requests > 0 ? minute.sumOf(step.parts) / step.requests : null;
     const p99 = section.minute && minute.quantile(section.minute, 0.99);
     const limit = board.workers.limit;
     set("requests", step ? asRate(step.requests / step.seconds) : "…");
