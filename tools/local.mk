@@ -37,15 +37,15 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/name_table.h \
 	tools/analysis/need.c \
 	tools/analysis/need.h \
+	tools/analysis/only_apache.c \
 	tools/analysis/read.c \
 	tools/analysis/read_generators.c \
-	tools/analysis/read_parts.c \
+	tools/analysis/read_ends.c \
 	tools/analysis/read_requests.c \
 	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \
 	tools/analysis/resources.c \
 	tools/analysis/resources.h \
-	tools/analysis/parts.h \
 	tools/analysis/provenance.c \
 	tools/analysis/provenance.h \
 	tools/analysis/run_requests.h \

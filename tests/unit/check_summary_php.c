@@ -230,7 +230,7 @@ END_TEST
 START_TEST(test_parts_of_php_run)
 {
     struct run r = quiet_run();
-    const struct mst_summary_run *run;
+    const struct mst_summary_interval *parts;
     const struct mst_summary_server *apache;
     struct made m;
 
@@ -244,18 +244,20 @@ START_TEST(test_parts_of_php_run)
                  "INSERT INTO php_waits SELECT 2, key, 'lock', 'session', 1, 0, 100000 FROM "
                  "php_requests WHERE key % 2 = 0");
     apache = &m.s.servers[0];
-    run = &m.s.servers[1].run;
-    ck_assert_uint_eq(run->cpu.sum_ns, 400 * MS / 5);
-    ck_assert_uint_eq(run->cpu_wait.sum_ns, 400 * MS / 10);
-    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].requests, 200);
-    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].times.count, 400);
-    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].times.sum_ns, 200 * 2 * MS / 5);
-    ck_assert_uint_eq(run->waits[MST_WAIT_DATABASE].times.max_ns, 2 * MS / 5);
-    ck_assert_uint_eq(run->waits[MST_WAIT_LOCK].times.sum_ns, 200 * MS / 10);
-    ck_assert_uint_eq(run->waits[MST_WAIT_DNS].times.count, 0);
-    ck_assert_uint_eq(run->cpu.sum_ns + run->cpu_wait.sum_ns + run->rest.sum_ns
-                      + run->waits[MST_WAIT_DATABASE].times.sum_ns
-                      + run->waits[MST_WAIT_LOCK].times.sum_ns,
+    parts = m.s.servers[1].parts;
+    ck_assert_uint_eq(m.s.servers[1].measured, 400);
+    ck_assert_uint_eq(parts[MST_PART_CPU].times.sum_ns, 400 * MS / 5);
+    ck_assert_uint_eq(parts[MST_PART_CPU_WAIT].times.sum_ns, 400 * MS / 10);
+    ck_assert_uint_eq(parts[MST_PART_DATABASE].requests, 200);
+    ck_assert_uint_eq(parts[MST_PART_DATABASE].times.count, 400);
+    ck_assert_uint_eq(parts[MST_PART_DATABASE].times.sum_ns, 200 * 2 * MS / 5);
+    ck_assert_uint_eq(parts[MST_PART_DATABASE].times.max_ns, 2 * MS / 5);
+    ck_assert_uint_eq(parts[MST_PART_LOCK].times.sum_ns, 200 * MS / 10);
+    ck_assert_uint_eq(parts[MST_PART_DNS].times.count, 0);
+    ck_assert_uint_eq(parts[MST_PART_CPU].times.sum_ns + parts[MST_PART_CPU_WAIT].times.sum_ns
+                      + parts[MST_PART_REST].times.sum_ns
+                      + parts[MST_PART_DATABASE].times.sum_ns
+                      + parts[MST_PART_LOCK].times.sum_ns,
                       m.s.servers[1].phases[MST_PHASE_PHP_RUN].sum_ns);
     ck_assert_uint_eq(apache->php.handle_other.mean_ns, MS);
     ck_assert_uint_eq(apache->parts[MST_PART_HANDLE].times.mean_ns, 6 * MS / 10);

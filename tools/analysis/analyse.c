@@ -13,8 +13,7 @@ int mst_summary_make(struct mst_summary *s, struct mst_archive *a, int64_t run_i
     if (found == 0)
         return mst_fail(error, "there is no run %" PRId64 " in the archive %s", run_id,
                         mst_archive_path(a));
-    if (found < 0 || !mst_summary_account(s, db) || !mst_summary_read_pages(s) ||
-        !mst_summary_join_client(s, db))
+    if (found < 0 || !mst_summary_read_pages(s) || !mst_summary_join_client(s, db))
         return mst_archive_unreadable(a, error);
     mst_summary_check(s);
     return 0;

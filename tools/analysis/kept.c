@@ -9,7 +9,7 @@
 
 /* A number has seven bits in each byte, the lowest first; the last byte is below 128. */
 #define NUMBER_MAX_BYTES 10u
-/* Nine numbers, the names, the parts. */
+/* Ten numbers, the names, the parts. */
 #define REQUEST_MAX_BYTES ((16u + MST_PART_COUNT) * NUMBER_MAX_BYTES)
 
 enum { LABEL, HANDLER, PATH, SCRIPT, NAMES };
@@ -134,6 +134,7 @@ bool mst_kept_add(struct mst_kept *k, const struct mst_walked *r)
     put(k, r->split.send_run_ns);
     put_parts(k, r->split.parts_ns);
     put_near(k, usually_held_ns(r), r->held_ns);
+    put_known(k, r->front_ns);
     return put_name(k, &k->names[LABEL], r->label) && put_name(k, &k->names[HANDLER], r->handler) &&
            put_name(k, &k->names[PATH], r->path) && put_name(k, &k->names[SCRIPT], r->script);
 }
@@ -183,6 +184,8 @@ static void get_parts(struct cursor *c, struct mst_walked *r)
         r->total_ns += r->split.parts_ns[i];
         within_ns[mst_parts[i].within] += r->split.parts_ns[i];
     }
+    r->queue_ns = within_ns[MST_WITHIN_QUEUE];
+    r->read_ns = within_ns[MST_WITHIN_READ];
     r->split.handle_run_ns = within_ns[MST_WITHIN_PHP_RUN] - r->split.send_run_ns;
     r->handle_ns = within_ns[MST_WITHIN_HANDLE] + r->split.handle_run_ns;
     r->send_ns = within_ns[MST_WITHIN_SEND] + r->split.send_run_ns;
@@ -206,6 +209,7 @@ bool mst_kept_walk(const struct mst_kept *k, mst_walk_each *each, void *context)
         r.split.send_run_ns = get(&c);
         get_parts(&c, &r);
         r.held_ns = get_near(&c, usually_held_ns(&r));
+        r.front_ns = get_known(&c);
         r.label = get_name(&c, &k->names[LABEL]);
         r.handler = get_name(&c, &k->names[HANDLER]);
         r.path = get_name(&c, &k->names[PATH]);

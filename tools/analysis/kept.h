@@ -15,7 +15,7 @@ struct mst_kept;
 struct mst_kept *mst_kept_new(void);
 void mst_kept_free(struct mst_kept *k);   /* NULL is allowed */
 
-/* False: out of memory. Its PHP's row is not kept (struct mst_walked). */
+/* False: out of memory. Not all of it is kept: see struct mst_walked. */
 bool mst_kept_add(struct mst_kept *k, const struct mst_walked *request);
 
 /* No request follows: frees what only adding needs. */

@@ -1,203 +1,155 @@
-/* read_requests.c - reads a server's requests: how many, how long, and what their phases consist
- * of. See steps.h.
+/* read_requests.c - reads a server's requests: how many they are, and what they were like. It keeps
+ * them (kept.h); account.c tells how long they took. See steps.h.
  *
- * The rows are read once for all of it: SQLite takes most of the time, and the more of it the more
- * often it has the row.
+ * The rows are read once for all of it: SQLite takes most of the time.
  */
+#include <stdlib.h>
+
 #include "analysis/at_limit.h"
-#include "analysis/parts.h"
+#include "analysis/kept.h"
 #include "analysis/steps.h"
-#include "analysis/requests.h"
 #include "archive/query.h"
 #include "base/saturate.h"
 
-#define X_COLUMN(suffix, name) ", " name "_ns"
-static const char apache_sql[] =
-    "SELECT start_ns, queue_ns, read_ns, handle_ns, send_ns, held_ns, front_ns, bytes, status, "
-    "aborted, no_worker, ghost, label = '" MST_LABEL_STATUS_NAME "' AS is_page, "
-    "path IS NOT NULL AS has_path" MST_INTERVALS(X_COLUMN) " FROM server_requests "
-    "WHERE server_id = :id";
-static const char php_sql[] =
-    "SELECT start_ns, wait_ns, run_ns, status, aborted, ghost, fatal, timeout, cached, "
-    "memory_bytes, user_ns, system_ns, cpu_wait_ns, waits_ns FROM php_requests "
-    "WHERE server_id = :id";
-
 struct reading {
     struct mst_summary_server *s;
-    struct mst_query  q;              /* the requests */
     uint64_t          sampled_from_ns, sampled_to_ns;   /* MST_UNKNOWN: there is no sample */
-    uint64_t          ended_ns;
-    struct mst_values phases[MST_PHASE_COUNT];
-    struct mst_parts  parts;
+    uint64_t          ended_ns;       /* the load tool's end */
+    struct mst_values intervals[MST_INTERVAL_COUNT];   /* those that are not 0 */
+    uint64_t          told;           /* requests of which the intervals are known */
     struct mst_at_limit at_limit;
 };
 
-/* What counts for every server. */
-struct request {
-    uint64_t first_ns, end_ns;        /* instants */
-    uint64_t held_since_ns, held_ns;  /* its worker */
-    uint64_t waited_ns, status;
-    bool     aborted, has_worker;
-};
+/* A request's instants, and what it waited. */
+struct span { uint64_t from_ns, to_ns, held_since_ns, waited_ns; };
 
-static bool is_set(struct mst_query *q, const char *name)
+/* A PHP's request holds its worker after its wait, an Apache's waits without one. */
+static struct span span_of(const struct mst_summary_server *s, const struct mst_walked *r)
 {
-    return mst_row_number(q, name) == 1;
+    bool is_php = mst_summary_is_php(s);
+
+    return (struct span){
+        .from_ns = r->start_ns, .to_ns = mst_add_saturated(r->start_ns, r->total_ns),
+        .held_since_ns = is_php ? r->php_start_ns : r->start_ns,
+        .waited_ns = is_php ? r->times->php_wait_ns : r->queue_ns,
+    };
 }
 
-/* Of the load's requests. */
-static void count(struct reading *r, const struct request *of)
+/* ---- of the load ---------------------------------------------------------------------------- */
+
+static void count_status(struct mst_summary_server *s, uint64_t status)
 {
-    struct mst_summary_server *s = r->s;
-    bool late = of->end_ns != MST_UNKNOWN && of->end_ns > r->ended_ns;
+    if (status == MST_UNKNOWN)
+        return;
+    s->errors_5xx += status >= 500;
+    s->errors_4xx += status >= 400 && status < 500;
+    s->redirects += mst_status_redirects(status);
+    s->non_2xx += status < 200 || status > 299;
+}
+
+static void count(struct reading *reading, const struct mst_walked *r, const struct span *span)
+{
+    struct mst_summary_server *s = reading->s;
+    bool late = span->to_ns > reading->ended_ns;
 
     s->requests++;
-    s->aborted += of->aborted;
+    s->aborted += r->aborted;
     s->late += late;
-    if (of->waited_ns != MST_UNKNOWN && of->waited_ns > 0) {
+    if (span->waited_ns > 0) {
         s->waited++;
-        mst_at_limit_add(&r->at_limit, of->first_ns, of->waited_ns);
+        mst_at_limit_add(&reading->at_limit, span->from_ns, span->waited_ns);
     }
-    if (of->status != MST_UNKNOWN) {
-        s->errors_5xx += of->status >= 500;
-        s->errors_4xx += of->status >= 400 && of->status < 500;
-        s->redirects += mst_status_redirects(of->status);
-        s->non_2xx += of->status < 200 || of->status > 299;
-    }
-    if (of->first_ns < s->first_ns)
-        s->first_ns = of->first_ns;
-    if (of->end_ns != MST_UNKNOWN && (s->last_ns == MST_UNKNOWN || of->end_ns > s->last_ns))
-        s->last_ns = of->end_ns;
-    if (!of->has_worker || of->held_ns == MST_UNKNOWN)
+    count_status(s, r->status);
+    if (span->from_ns < s->first_ns)
+        s->first_ns = span->from_ns;
+    if (s->last_ns == MST_UNKNOWN || span->to_ns > s->last_ns)
+        s->last_ns = span->to_ns;
+    if (!r->has_worker)
         return;
     s->held.requests++;
     s->held.late += late;
-    s->held.sum_ns += (double)of->held_ns;
-    s->held.squares += (double)of->held_ns * (double)of->held_ns;
+    s->held.sum_ns += (double)r->held_ns;
+    s->held.squares += (double)r->held_ns * (double)r->held_ns;
 }
 
-/* Of all requests, with the status page's and those in flight before the load: they held workers,
- * too. It is compared with what the samples say, so it counts from the first to the last of
- * these. */
-static void add_held(struct reading *r, const struct request *of, bool ghost)
+/* Most requests have few intervals. Those of an older mpmstat tell of none: their `checks` is not
+ * known, either. */
+static bool add_intervals(struct reading *reading, const uint64_t ns[MST_INTERVAL_COUNT])
 {
-    uint64_t held_ns = of->held_ns, since_ns = of->held_since_ns, until_ns;
+    bool fine = true;
+    int i;
 
-    if (!of->has_worker || held_ns == MST_UNKNOWN || since_ns == MST_UNKNOWN)
+    if (ns[MST_INTERVAL_CHECKS] == MST_UNKNOWN)
+        return true;
+    reading->told++;
+    for (i = 0; i < MST_INTERVAL_COUNT && fine; i++)
+        fine = mst_known(ns[i]) == 0 || mst_values_add(&reading->intervals[i], ns[i]) == 0;
+    return fine;
+}
+
+static bool count_apaches(struct reading *reading, const struct mst_walked *r)
+{
+    struct mst_summary_server *s = reading->s;
+
+    s->with_path += r->path[0] != '\0';
+    s->bytes = mst_add_saturated(s->bytes, mst_known(r->bytes));
+    if (s->php.known) {
+        s->php.joined += r->has_php;
+        s->php.wait_unknown += r->wait_unknown;
+    }
+    return add_intervals(reading, r->times->intervals_ns);
+}
+
+static void count_phps(struct mst_summary_server *s, const struct mst_walked *r)
+{
+    s->fatal += r->fatal;
+    s->timeouts += r->timeout;
+    s->uncached += r->uncached;
+    s->measured += r->is_measured;
+    s->php_cpu_ns = mst_add_saturated(s->php_cpu_ns, r->times->cpu_ns);
+    if (r->memory_bytes != MST_UNKNOWN &&
+        (s->max_memory_bytes == MST_UNKNOWN || r->memory_bytes > s->max_memory_bytes))
+        s->max_memory_bytes = r->memory_bytes;
+}
+
+/* ---- of all --------------------------------------------------------------------------------- */
+
+/* With the status page's and those in flight before the load: they held workers, too. It is
+ * compared with what the samples say, so it counts from the first to the last of these. */
+static void add_held(struct reading *reading, const struct mst_walked *r, uint64_t since_ns)
+{
+    struct mst_summary_server *s = reading->s;
+    uint64_t until_ns = mst_add_saturated(since_ns, r->held_ns);
+
+    if (!r->has_worker)
         return;
-    if (r->sampled_from_ns == MST_UNKNOWN) {
-        r->s->held_ns = mst_add_saturated(r->s->held_ns, ghost ? 0 : held_ns);
+    if (reading->sampled_from_ns == MST_UNKNOWN) {
+        s->held_ns = mst_add_saturated(s->held_ns, r->is_ghost ? 0 : r->held_ns);
         return;
     }
-    until_ns = mst_add_saturated(since_ns, held_ns);
-    since_ns = since_ns > r->sampled_from_ns ? since_ns : r->sampled_from_ns;
-    until_ns = until_ns < r->sampled_to_ns ? until_ns : r->sampled_to_ns;
-    r->s->held_ns = mst_add_saturated(r->s->held_ns, mst_subtract_saturated(until_ns, since_ns));
+    since_ns = since_ns > reading->sampled_from_ns ? since_ns : reading->sampled_from_ns;
+    until_ns = until_ns < reading->sampled_to_ns ? until_ns : reading->sampled_to_ns;
+    s->held_ns = mst_add_saturated(s->held_ns, mst_subtract_saturated(until_ns, since_ns));
 }
 
-static bool add_phases(struct reading *r, const uint64_t ns[MST_PHASE_COUNT])
+static bool take(void *context, const struct mst_walked *r)
 {
-    const enum mst_phase *phases;
-    size_t phase_count = mst_summary_phases(r->s, &phases), i;
+    struct reading *reading = context;
+    struct mst_summary_server *s = reading->s;
+    struct span span = span_of(s, r);
+    bool fine = true;
 
-    for (i = 0; i < phase_count; i++)
-        if (ns[phases[i]] != MST_UNKNOWN &&
-            mst_values_add(&r->phases[phases[i]], ns[phases[i]]) != 0)
-            return false;
-    return true;
-}
-
-/* ---- an Apache's ------------------------------------------------------------------- */
-
-static bool read_apaches(struct reading *r)
-{
-    struct mst_query *q = &r->q;
-    uint64_t start_ns = mst_row_number(q, "start_ns"), bytes;
-    uint64_t ns[MST_PHASE_COUNT] = {
-        [MST_PHASE_QUEUE] = mst_row_number(q, "queue_ns"),
-        [MST_PHASE_READ] = mst_row_number(q, "read_ns"),
-        [MST_PHASE_HANDLE] = mst_row_number(q, "handle_ns"),
-        [MST_PHASE_SEND] = mst_row_number(q, "send_ns"),
-        [MST_PHASE_HELD] = mst_row_number(q, "held_ns"),
-        [MST_PHASE_FRONT] = mst_row_number(q, "front_ns"),
-    };
-    struct request of = { .first_ns = start_ns, .held_since_ns = start_ns,
-                          .held_ns = ns[MST_PHASE_HELD], .waited_ns = ns[MST_PHASE_QUEUE] };
-    uint64_t intervals_ns[MST_INTERVAL_COUNT];
-    bool ghost;
-
-    bytes = mst_row_number(q, "bytes");
-    of.status = mst_row_number(q, "status");
-    of.aborted = is_set(q, "aborted");
-    of.has_worker = mst_row_number(q, "no_worker") == 0;
-    ghost = is_set(q, "ghost");
-    add_held(r, &of, ghost);
-    if (is_set(q, "is_page"))
+    add_held(reading, r, span.held_since_ns);
+    s->in_flight_before += r->is_ghost && !r->is_page;
+    if (!mst_walked_counts(r))
         return true;
-    r->s->in_flight_before += ghost;
-    if (ghost)
-        return true;
-    ns[MST_PHASE_TOTAL] = mst_add_saturated(
-        mst_add_saturated(ns[MST_PHASE_QUEUE], ns[MST_PHASE_READ]),
-        mst_add_saturated(ns[MST_PHASE_HANDLE], ns[MST_PHASE_SEND]));
-    of.end_ns = mst_add_saturated(start_ns, ns[MST_PHASE_TOTAL]);
-    count(r, &of);
-    r->s->with_path += is_set(q, "has_path");
-    r->s->bytes = bytes != MST_UNKNOWN ? mst_add_saturated(r->s->bytes, bytes) : r->s->bytes;
-    mst_requests_read_intervals(intervals_ns, q);
-    return add_phases(r, ns) &&
-           mst_parts_add_intervals(&r->parts, intervals_ns);
+    count(reading, r, &span);
+    if (mst_summary_is_php(s))
+        count_phps(s, r);
+    else
+        fine = count_apaches(reading, r);
+    return fine && mst_kept_add(s->kept, r);
 }
-
-/* ---- a PHP's ----------------------------------------------------------------------- */
-
-static void count_php(struct mst_summary_server *s, struct mst_query *q)
-{
-    uint64_t bytes;
-
-    s->fatal += is_set(q, "fatal");
-    s->timeouts += is_set(q, "timeout");
-    s->uncached += mst_row_number(q, "cached") == 0;
-    bytes = mst_row_number(q, "memory_bytes");
-    if (bytes != MST_UNKNOWN &&
-        (s->max_memory_bytes == MST_UNKNOWN || bytes > s->max_memory_bytes))
-        s->max_memory_bytes = bytes;
-}
-
-static bool read_phps(struct reading *r)
-{
-    struct mst_query *q = &r->q;
-    uint64_t start_ns = mst_row_number(q, "start_ns");
-    uint64_t wait_ns = mst_row_number(q, "wait_ns"), run_ns = mst_row_number(q, "run_ns");
-    uint64_t known_wait_ns = mst_known(wait_ns);
-    const uint64_t ns[MST_PHASE_COUNT] = {
-        [MST_PHASE_PHP_WAIT] = wait_ns, [MST_PHASE_PHP_RUN] = run_ns,
-        [MST_PHASE_TOTAL] = mst_add_saturated(known_wait_ns, run_ns),
-    };
-    struct request of = {
-        .first_ns = mst_subtract_saturated(start_ns, known_wait_ns),
-        .end_ns = mst_add_saturated(start_ns, run_ns), .held_since_ns = start_ns,
-        .held_ns = run_ns, .waited_ns = wait_ns, .status = mst_row_number(q, "status"),
-        .aborted = is_set(q, "aborted"), .has_worker = true,
-    };
-    bool ghost = is_set(q, "ghost");
-    struct mst_parts_run run = { .run_ns = run_ns };
-
-    add_held(r, &of, ghost);
-    r->s->in_flight_before += ghost;
-    if (ghost)
-        return true;
-    count(r, &of);
-    count_php(r->s, q);
-    run.user_ns = mst_row_number(q, "user_ns");
-    run.system_ns = mst_row_number(q, "system_ns");
-    run.cpu_wait_ns = mst_row_number(q, "cpu_wait_ns");
-    run.waits_ns = mst_row_number(q, "waits_ns");
-    r->s->php_cpu_ns += mst_known(run.user_ns) + mst_known(run.system_ns);
-    return add_phases(r, ns) && mst_parts_add_run(&r->parts, &run);
-}
-
-/* ---- all of them ------------------------------------------------------------------- */
 
 static bool read_one_number(uint64_t *number, sqlite3 *db, const char *sql, int64_t server_id)
 {
@@ -207,37 +159,55 @@ static bool read_one_number(uint64_t *number, sqlite3 *db, const char *sql, int6
     return mst_query_done(&q);
 }
 
-static bool read_rows(struct reading *r)
+static bool read_rows(struct reading *reading, struct mst_summary *s, sqlite3 *db)
 {
-    bool php = mst_summary_is_php(r->s), fine = true;
+    uint64_t *joined = calloc(s->server_count, sizeof *joined);
+    bool fine = joined != NULL &&
+                mst_requests_read(s, db, reading->s, take, reading, joined);
+    size_t i;
 
-    while (fine && mst_query_next(&r->q))
-        fine = php ? read_phps(r) : read_apaches(r);
-    return mst_query_done(&r->q) && fine;
+    for (i = 0; fine && i < s->server_count; i++)
+        s->servers[i].joined += joined[i];
+    free(joined);
+    return fine;
 }
 
-bool mst_summary_read_requests(struct mst_summary_server *s, sqlite3 *db, uint64_t ended_ns)
+static bool end_intervals(struct reading *reading)
 {
-    bool php = mst_summary_is_php(s), fine;
-    struct reading r = { .s = s, .ended_ns = ended_ns };
+    bool fine = true;
     int i;
 
-    s->first_ns = s->last_ns = s->max_memory_bytes = MST_UNKNOWN;
-    s->bytes = php ? MST_UNKNOWN : 0;
-    fine = read_one_number(&r.sampled_from_ns, db, "SELECT min(time_ns) AS number FROM samples "
-                           "WHERE server_id = :id", s->id) &&
-           read_one_number(&r.sampled_to_ns, db, "SELECT max(time_ns) AS number FROM samples "
-                           "WHERE server_id = :id", s->id) &&
-           mst_at_limit_begin(&r.at_limit, db, s->id) &&
-           (!php || read_one_number(&s->marks, db, "SELECT count(*) AS number FROM marks "
-                                    "WHERE server_id = :id", s->id));
-    r.q = mst_query_ask(db, php ? php_sql : apache_sql, s->id);
-    fine = read_rows(&r) && fine;
-    for (i = 0; i < MST_PHASE_COUNT; i++) {
-        mst_summary_times_of(&s->phases[i], &r.phases[i]);
-        mst_values_free(&r.phases[i]);
+    for (i = 0; i < MST_INTERVAL_COUNT; i++) {
+        struct mst_summary_interval *interval = &reading->s->intervals[i];
+        struct mst_values *values = &reading->intervals[i];
+
+        interval->requests = values->count;
+        fine = mst_summary_times_with_zeros(&interval->times, values,
+                                            values->count > 0 ? reading->told : 0) && fine;
     }
-    s->waited_at_limit_ns = mst_at_limit_end(&r.at_limit, s->first_ns, s->last_ns,
+    return fine;
+}
+
+bool mst_summary_read_requests(struct mst_summary *run, struct mst_summary_server *s, sqlite3 *db)
+{
+    struct reading reading = { .s = s, .ended_ns = run->ended_ns };
+    bool is_php = mst_summary_is_php(s), fine;
+
+    s->first_ns = s->last_ns = s->max_memory_bytes = MST_UNKNOWN;
+    s->bytes = is_php ? MST_UNKNOWN : 0;
+    s->kept = mst_kept_new();
+    fine = s->kept != NULL &&
+           read_one_number(&reading.sampled_from_ns, db, "SELECT min(time_ns) AS number "
+                           "FROM samples WHERE server_id = :id", s->id) &&
+           read_one_number(&reading.sampled_to_ns, db, "SELECT max(time_ns) AS number "
+                           "FROM samples WHERE server_id = :id", s->id) &&
+           mst_at_limit_begin(&reading.at_limit, db, s->id) &&
+           (!is_php || read_one_number(&s->marks, db, "SELECT count(*) AS number FROM marks "
+                                       "WHERE server_id = :id", s->id)) &&
+           read_rows(&reading, run, db);
+    if (s->kept != NULL)
+        mst_kept_end(s->kept);
+    s->waited_at_limit_ns = mst_at_limit_end(&reading.at_limit, s->first_ns, s->last_ns,
                                              &s->at_limit_ns);
-    return mst_parts_end(s, &r.parts) && fine;
+    return end_intervals(&reading) && fine;
 }

@@ -282,10 +282,10 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
-static bool read_server(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
+static bool read_server(struct mst_summary_server *s, sqlite3 *db, struct mst_summary *run)
 {
-    return mst_summary_read_requests(s, db, run->ended_ns) && mst_summary_read_waits(s, db) &&
-           read_samples(s, db, run) &&
+    return mst_summary_read_requests(run, s, db) && mst_summary_account(s) &&
+           mst_summary_read_ends(s, db) && read_samples(s, db, run) &&
            read_at_once(s, db) && read_at_once_by_requests(s, db, run) &&
            read_listen_queue(s, db) && read_memory(s, db) &&
            mst_summary_read_resources(s, db, run);
@@ -315,7 +315,7 @@ static struct mst_summary_server read_identity(struct mst_query *q)
     };
 }
 
-bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
+static bool read_identities(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT id, local, target, name, producer, server, mpm, sapi, unknown, lost, restarts, "
@@ -335,7 +335,27 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
         if (!fine)
             break;
         *server = read_identity(&q);
-        fine = server->target != NULL && read_server(server, db, s);
+        fine = server->target != NULL;
     }
     return mst_query_done(&q) && fine;
+}
+
+bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
+{
+    size_t apaches = 0, i;
+
+    if (!read_identities(s, db) || !mst_summary_find_only_apaches(s, db))
+        return false;
+    for (i = 0; i < s->server_count; i++)
+        apaches += !mst_summary_is_php(&s->servers[i]);
+    for (i = 0; i < s->server_count; i++) {
+        s->servers[i].php.known = !mst_summary_is_php(&s->servers[i]) && apaches < s->server_count;
+        if (!read_server(&s->servers[i], db, s))
+            return false;
+    }
+    /* Two Apaches may have had requests of the same id at the same time. */
+    for (i = 0; i < s->server_count; i++)
+        if (s->servers[i].joined > s->servers[i].requests)
+            s->servers[i].joined = s->servers[i].requests;
+    return true;
 }

@@ -31,28 +31,30 @@
 #define OF_APACHE "SELECT a.rowid AS id, a.start_ns AS start_ns, a.queue_ns AS queue_ns, " \
     "a.read_ns AS read_ns, a.handle_ns AS handle_ns, a.send_ns AS send_ns, " \
     MST_INTERVALS(X_COLUMN) "a.label AS label, a.path AS path, a.status AS status, " \
-    "a.aborted AS aborted, a.worker AS worker, a.held_ns AS held_ns, " MST_HANDED_TO " AS handler, "
+    "a.aborted AS aborted, a.worker AS worker, a.held_ns AS held_ns, a.front_ns AS front_ns, " \
+    "a.bytes AS bytes, a.no_worker AS no_worker, a.ghost AS ghost, " MST_HANDED_TO " AS handler, "
 #define FROM_APACHE(schema) "FROM " schema "server_requests a "
 #define JOIN_PHP(schema) \
     "LEFT JOIN " schema "php_requests p ON p.request_id = a.request_id AND p.ghost = 0 " WITH_WAITS
-#define OF_THE_RUN "WHERE a.server_id = :id AND a.ghost = 0 AND a.label <> '" \
-    MST_LABEL_STATUS_NAME "' "
+#define OF_THE_SERVER "WHERE a.server_id = :id "
 #define ALL "ORDER BY a.request_id, a.rowid"
 #define ONE "AND a.rowid = :row"
 
-static const char apaches_sql[] = OF_APACHE NO_PHP FROM_APACHE("") OF_THE_RUN ALL;
-static const char joined_sql[] = OF_APACHE OF_PHP FROM_APACHE("") JOIN_PHP("") OF_THE_RUN ALL;
+static const char apaches_sql[] = OF_APACHE NO_PHP FROM_APACHE("") OF_THE_SERVER ALL;
+static const char joined_sql[] = OF_APACHE OF_PHP FROM_APACHE("") JOIN_PHP("") OF_THE_SERVER ALL;
 static const char one_joined_sql[] =
-    OF_APACHE OF_PHP FROM_APACHE("main.") JOIN_PHP("main.") OF_THE_RUN ONE;
+    OF_APACHE OF_PHP FROM_APACHE("main.") JOIN_PHP("main.") OF_THE_SERVER ONE;
 
 /* A PHP's request begins with its wait: its total is what PHP knows. */
 #define PHPS(schema) "SELECT p.rowid AS id, p.label AS label, p.script AS script, " \
-    "p.status AS status, p.aborted AS aborted, p.worker AS worker, p.run_ns AS held_ns, " OF_PHP \
-    "FROM " schema "php_requests p " WITH_WAITS "WHERE p.server_id = :id AND p.ghost = 0 "
+    "p.status AS status, p.aborted AS aborted, p.worker AS worker, p.run_ns AS held_ns, " \
+    "p.ghost AS ghost, p.fatal AS fatal, p.timeout AS timeout, p.cached AS cached, " \
+    "p.memory_bytes AS memory_bytes, p.waits_ns AS waits_ns, " OF_PHP \
+    "FROM " schema "php_requests p " WITH_WAITS "WHERE p.server_id = :id "
 static const char phps_sql[] = PHPS("") "ORDER BY p.rowid";
 static const char one_php_sql[] = PHPS("main.") "AND p.rowid = :row";
 
-void mst_requests_read_intervals(uint64_t intervals_ns[MST_INTERVAL_COUNT], struct mst_query *q)
+static void read_intervals(uint64_t intervals_ns[MST_INTERVAL_COUNT], struct mst_query *q)
 {
 #define X_NAME(suffix, name) name "_ns",
     static const char *const columns[] = { MST_INTERVALS(X_NAME) };
@@ -108,6 +110,11 @@ static void add_wait(struct walk *w)
         mst_add_known(&w->t.waits_ns[kind], mst_row_number(&w->q, "kind_ns"));
 }
 
+static bool is_set(struct mst_query *q, const char *name)
+{
+    return mst_row_number(q, name) == 1;
+}
+
 static void read_names(struct walk *w)
 {
     struct mst_query *q = &w->q;
@@ -120,17 +127,21 @@ static void read_names(struct walk *w)
     if (!mst_summary_is_php(w->server))
         mst_row_copy(q, "path", w->path, sizeof w->path);
     w->r.status = mst_row_number(q, "status");
-    w->r.aborted = mst_row_number(q, "aborted") == 1;
+    w->r.aborted = is_set(q, "aborted");
     w->r.worker = mst_row_number(q, "worker");
     w->r.held_ns = mst_row_number(q, "held_ns");
-    if (!mst_summary_is_php(w->server))
-        mst_row_copy(q, "handler", w->handler, sizeof w->handler);
+}
+
+bool mst_walked_counts(const struct mst_walked *r)
+{
+    return !r->is_ghost && !r->is_page;
 }
 
 static bool end_request(struct walk *w)
 {
     if (w->r.id == 0)
         return true;
+    w->r.times = &w->t;
     mst_split(&w->r.split, &w->t);
     return w->each(w->context, &w->r);
 }
@@ -183,14 +194,20 @@ static void begin_apaches(struct walk *w, uint64_t id)
 
     *t = (struct mst_split_times){ 0 };
     w->r = (struct mst_walked){ .id = id, .start_ns = mst_row_number(q, "start_ns") };
-    t->queue_ns = mst_row_number(q, "queue_ns");
-    t->read_ns = mst_row_number(q, "read_ns");
+    t->queue_ns = w->r.queue_ns = mst_row_number(q, "queue_ns");
+    t->read_ns = w->r.read_ns = mst_row_number(q, "read_ns");
     t->handle_ns = w->r.handle_ns = mst_row_number(q, "handle_ns");
     t->send_ns = w->r.send_ns = mst_row_number(q, "send_ns");
     w->r.total_ns = t->queue_ns + t->read_ns + t->handle_ns + t->send_ns;
     w->php_row = 0;
-    mst_requests_read_intervals(t->intervals_ns, q);
+    read_intervals(t->intervals_ns, q);
     read_names(w);
+    w->r.front_ns = mst_row_number(q, "front_ns");
+    w->r.bytes = mst_row_number(q, "bytes");
+    w->r.has_worker = mst_row_number(q, "no_worker") == 0;
+    w->r.is_ghost = is_set(q, "ghost");
+    w->r.is_page = strcmp(w->label, MST_LABEL_STATUS_NAME) == 0;
+    mst_row_copy(q, "handler", w->handler, sizeof w->handler);
     w->script[0] = '\0';
 }
 
@@ -254,7 +271,8 @@ static bool take_apaches(struct walk *w, bool is_joined)
             return false;
         begin_apaches(w, id);
     }
-    php_row = is_joined ? mst_row_number(&w->q, "php_row") : MST_UNKNOWN;
+    php_row = is_joined && mst_walked_counts(&w->r) ? mst_row_number(&w->q, "php_row")
+                                                    : MST_UNKNOWN;
     if (php_row == MST_UNKNOWN)
         return true;
     if (php_row != w->php_row)
@@ -276,12 +294,20 @@ static void begin_phps(struct walk *w, uint64_t id)
     };
     w->r = (struct mst_walked){
         .id = id, .total_ns = w->t.handle_ns, .handle_ns = w->t.handle_ns,
-        .start_ns = mst_row_number(&w->q, "php_start_ns") - mst_known(wait_ns),
+        .front_ns = MST_UNKNOWN, .bytes = MST_UNKNOWN, .has_worker = true,
+        .start_ns = mst_subtract_saturated(mst_row_number(&w->q, "php_start_ns"),
+                                           mst_known(wait_ns)),
         .has_php = true, .wait_unknown = wait_ns == MST_UNKNOWN,
         .php_id = (uint64_t)w->server->id, .php_row = id, .php_longest_ns = run_ns,
         .php_start_ns = mst_row_number(&w->q, "php_start_ns"),
     };
     read_names(w);
+    w->r.is_ghost = is_set(&w->q, "ghost");
+    w->r.fatal = is_set(&w->q, "fatal");
+    w->r.timeout = is_set(&w->q, "timeout");
+    w->r.uncached = mst_row_number(&w->q, "cached") == 0;
+    w->r.memory_bytes = mst_row_number(&w->q, "memory_bytes");
+    w->r.is_measured = mst_row_number(&w->q, "waits_ns") != MST_UNKNOWN;
     mst_row_copy(&w->q, "script", w->script, sizeof w->script);
     add_cpu(w);
 }

@@ -19,20 +19,24 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id);
 /* read_servers.c: the same of its servers, for read.c. */
 bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db);
 
-/* read_requests.c: a server's requests, for read_servers.c; ended_ns is the load tool's end. */
-bool mst_summary_read_requests(struct mst_summary_server *server, sqlite3 *db, uint64_t ended_ns);
+/* only_apache.c: which Apache each PHP works for, for read_servers.c. */
+bool mst_summary_find_only_apaches(struct mst_summary *s, sqlite3 *db);
 
-/* read_parts.c: what a server's requests waited for, and calls of other ends, for read_servers.c.
- */
-bool mst_summary_read_waits(struct mst_summary_server *server, sqlite3 *db);
+/* read_requests.c: a server's requests, with PHP's requests joined to an Apache's, for
+ * read_servers.c: the identities of all servers are known. */
+bool mst_summary_read_requests(struct mst_summary *s, struct mst_summary_server *server,
+                               sqlite3 *db);
+
+/* account.c: how long they took, and where the time went, for read_servers.c. */
+bool mst_summary_account(struct mst_summary_server *server);
+
+/* read_ends.c: calls of other ends, for read_servers.c. */
+bool mst_summary_read_ends(struct mst_summary_server *server, sqlite3 *db);
 
 /* read_resources.c: limits and what was used of them, for read_servers.c and read.c. */
 bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db,
                                 const struct mst_summary *run);
 bool mst_summary_read_ports(struct mst_summary *s, sqlite3 *db);
-
-/* account.c: where the time of all requests went, with PHP's requests joined to Apache's. */
-bool mst_summary_account(struct mst_summary *s, sqlite3 *db);
 
 /* by_name.c: the pages of the Apaches that record paths. */
 bool mst_summary_read_pages(struct mst_summary *s);

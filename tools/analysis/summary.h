@@ -90,12 +90,6 @@ struct mst_summary_interval {
     struct mst_summary_times times;    /* count 0: no request had it, or tells */
 };
 
-/* The parts of a PHP's php_run, which add up to it. Count 0: not measured. */
-struct mst_summary_run {
-    struct mst_summary_times cpu, cpu_wait, rest;
-    struct mst_summary_interval waits[MST_WAIT_COUNT];
-};
-
 /* Calls of an other end during the run. */
 struct mst_summary_end {
     char    *kind, *name;
@@ -172,7 +166,7 @@ struct mst_summary_server {
     struct mst_summary_interval parts[MST_PART_COUNT];   /* where the time went: over all requests,
                                         * and together their total (split.h) */
     struct mst_kept *kept;             /* its requests (kept.h); NULL: none was read */
-    struct mst_summary_run run;        /* a PHP's */
+    uint64_t measured;                 /* a PHP's requests whose waits are known */
     uint64_t with_path;                /* an Apache's requests whose path is known */
     struct mst_by_name pages;          /* an Apache's requests by path; empty: none is known */
     size_t   end_count;                /* the longest time first */

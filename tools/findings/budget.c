@@ -97,5 +97,5 @@ uint64_t mst_budget_run_milli(const struct mst_budget *b, uint64_t part_ns)
 
 bool mst_budget_knows_run(const struct mst_budget *b)
 {
-    return b->php != NULL && b->php->run.cpu.count > 0;
+    return b->php != NULL && b->php->measured > 0;
 }

@@ -195,7 +195,7 @@ static void find_wait(struct mst_inquiry *q, int wait)
         one_by_one = ends_one_by_one(q, wait_ends, q->b.php, mst_wait_names[wait],
                                      is_lock ? MST_LOCK_INSIDE_MIN : MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, codes[wait], MST_CERTAIN, ns);
-    f->requests = q->b.php->run.waits[wait].requests;
+    f->requests = q->b.php->parts[MST_PART_WAITS + wait].requests;
     if (one_by_one == MST_ANSWER_YES)
         f->weight = mst_weight_with_all_waiting(&q->b, ns) + 1;
     else if (is_lock)

@@ -32,31 +32,27 @@ static uint64_t queue_share(const struct mst_summary *s)
     return mst_milli(server->phases[MST_PHASE_QUEUE].sum_ns, total);
 }
 
-/* Of a PHP without waits it is not known. */
-static uint64_t part_of_run(const struct mst_summary *s, size_t member)
+/* Of a PHP whose waits are not measured it is not known. */
+static uint64_t part_of_run(const struct mst_summary *s, enum mst_part part)
 {
     const struct mst_summary_server *php = mst_summary_behind(s);
-    const struct mst_summary_times *t;
 
-    if (php == NULL)
-        return MST_UNKNOWN;
-    t = (const struct mst_summary_times *)(const void *)((const char *)&php->run + member);
-    return t->count > 0 ? t->mean_ns : MST_UNKNOWN;
+    return php != NULL && php->measured > 0 ? php->parts[part].times.mean_ns : MST_UNKNOWN;
 }
 
 static uint64_t run_cpu(const struct mst_summary *s)
 {
-    return part_of_run(s, offsetof(struct mst_summary_run, cpu));
+    return part_of_run(s, MST_PART_CPU);
 }
 
 static uint64_t run_cpu_wait(const struct mst_summary *s)
 {
-    return part_of_run(s, offsetof(struct mst_summary_run, cpu_wait));
+    return part_of_run(s, MST_PART_CPU_WAIT);
 }
 
 static uint64_t run_rest(const struct mst_summary *s)
 {
-    return part_of_run(s, offsetof(struct mst_summary_run, rest));
+    return part_of_run(s, MST_PART_REST);
 }
 
 /* The sum of a member of all servers that worked for the load. mod_php's workers are Apache's own
@@ -240,7 +236,7 @@ static const void *owner_of(const struct mst_metric *metric, const struct mst_su
     case MST_FROM_INTERVAL:
         return front != NULL ? times_of(&front->intervals[metric->index]) : NULL;
     case MST_FROM_WAIT:
-        return behind != NULL ? times_of(&behind->run.waits[metric->index]) : NULL;
+        return behind != NULL ? times_of(&behind->parts[MST_PART_WAITS + metric->index]) : NULL;
     default:
         return NULL;
     }

@@ -213,23 +213,23 @@ static void put_parts(struct mst_json *j, const struct mst_summary_server *serve
 /* The parts of php_run; null where waits are not measured. */
 static void put_waits(struct mst_json *j, const struct mst_summary_server *server)
 {
-    const struct mst_summary_run *run = &server->run;
+    const struct mst_summary_interval *parts = server->parts, *waits = &parts[MST_PART_WAITS];
     int i;
 
     mst_json_line(j, 3);
-    if (run->rest.count == 0) {
+    if (server->measured == 0) {
         mst_json_string(j, "run", NULL);
         return;
     }
     mst_json_begin(j, "run", '{');
-    put_times(j, "cpu", &run->cpu);
-    put_times(j, "cpu_wait", &run->cpu_wait);
-    put_times(j, "rest", &run->rest);
+    put_times(j, "cpu", &parts[MST_PART_CPU].times);
+    put_times(j, "cpu_wait", &parts[MST_PART_CPU_WAIT].times);
+    put_times(j, "rest", &parts[MST_PART_REST].times);
     mst_json_line(j, 3);
     mst_json_begin(j, "waits", '{');
     for (i = 0; i < MST_WAIT_COUNT; i++)
-        if (run->waits[i].times.count > 0)
-            put_part(j, mst_wait_names[i], &run->waits[i]);
+        if (waits[i].requests > 0)
+            put_part(j, mst_wait_names[i], &waits[i]);
     mst_json_end(j, '}');
     mst_json_end(j, '}');
 }
