@@ -50,8 +50,8 @@ bool mst_walked_counts(const struct mst_walked *request);
 typedef bool mst_walk_each(void *context, const struct mst_walked *request);
 
 /* Calls `each` for every request of that server, also for those that do not count as the load's,
- * which are not joined; of an Apache in the order of request_id and rowid: an index has them so, and
- * nothing is sorted. joined[i] is increased by the records of the run's server i that fitted an
+ * which are not joined; of an Apache in the order of request_id and rowid: an index has them so,
+ * and nothing is sorted. joined[i] is increased by the records of the run's server i that fitted an
  * Apache's; NULL: not wanted. False: SQLite failed, or `each` did.
  *
  * A summary has called it, and keeps the requests: mst_kept_walk() is for all who do not need
