@@ -270,9 +270,9 @@ START_TEST(test_machine)
 {
     struct mst_machine before, after;
 
-    mst_machine_read(&before);
+    mst_machine_read(&before, NULL);
     burn();
-    mst_machine_read(&after);
+    mst_machine_read(&after, NULL);
     ck_assert_uint_ne(before.busy_ns, MST_UNKNOWN);
     ck_assert_uint_ge(after.busy_ns - before.busy_ns, BURN_NS / 2);
     ck_assert_uint_ge(after.total_ns - before.total_ns, after.busy_ns - before.busy_ns);
@@ -281,6 +281,31 @@ START_TEST(test_machine)
     ck_assert_uint_ge(after.listen_drops, after.listen_overflows);
     ck_assert_uint_ge(after.oom_kills, before.oom_kills);
     ck_assert_uint_ge(after.memory_stall_ns, before.memory_stall_ns);
+}
+END_TEST
+
+/* Of one CPU that a process keeps busy, not of the others. */
+START_TEST(test_machine_of_some_cpus)
+{
+    struct mst_machine before, after, all;
+    cpu_set_t ours, one;
+    size_t cpu = 0;
+
+    ck_assert_int_eq(sched_getaffinity(0, sizeof ours, &ours), 0);
+    while (!CPU_ISSET(cpu, &ours))
+        cpu++;
+    CPU_ZERO(&one);
+    CPU_SET(cpu, &one);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof one, &one), 0);
+    mst_machine_read(&before, &one);
+    burn();
+    mst_machine_read(&after, &one);
+    mst_machine_read(&all, NULL);
+    ck_assert_int_eq(sched_setaffinity(0, sizeof ours, &ours), 0);
+    ck_assert_uint_ge(after.busy_ns - before.busy_ns, BURN_NS / 2);
+    ck_assert_uint_le(after.total_ns, all.total_ns);
+    if (sysconf(_SC_NPROCESSORS_ONLN) > 1)
+        ck_assert_uint_lt(after.total_ns, all.total_ns / 4 * 3);
 }
 END_TEST
 
@@ -355,6 +380,7 @@ int main(void)
     tcase_add_test(cpu, test_process_1_is_not_believed);
     tcase_add_test(cpu, test_gone);
     tcase_add_test(cpu, test_machine);
+    tcase_add_test(cpu, test_machine_of_some_cpus);
     tcase_add_test(cpu, test_programs);
     tcase_add_test(cpu, test_programs_ended);
     tcase_set_timeout(cpu, 30);

@@ -100,11 +100,13 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
         GROWN(io_stall_ns) "max(runnable) AS runnable, max(blocked) AS blocked "
         "FROM machine_samples WHERE run_id = :id", s->id);
     struct mst_query cpus = mst_query_ask(db,
-        "SELECT CAST(value AS INTEGER) AS cpus FROM environment WHERE run_id = :id "
-        "AND name = 'cpus'", s->id);
+        "SELECT max(CASE name WHEN 'cpus' THEN CAST(value AS INTEGER) END) AS machine, "
+        "max(CASE name WHEN 'servers_cpus' THEN CAST(value AS INTEGER) END) AS servers "
+        "FROM environment WHERE run_id = :id AND name IN ('cpus', 'servers_cpus')", s->id);
+    uint64_t of_servers;
     bool fine;
 
-    s->machine_busy_milli = s->listen_overflows = s->cpus = MST_UNKNOWN;
+    s->machine_busy_milli = s->listen_overflows = s->cpus = s->machine_cpus = MST_UNKNOWN;
     s->memory_stall_ns = s->oom_kills = s->max_runnable = s->cpu_stall_ns = MST_UNKNOWN;
     s->tcp_retransmits = s->syn_retransmits = s->io_stall_ns = s->max_blocked = MST_UNKNOWN;
     if (mst_query_next(&q)) {
@@ -120,8 +122,11 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
         s->max_runnable = mst_row_number(&q, "runnable");
         s->max_blocked = mst_row_number(&q, "blocked");
     }
-    if (mst_query_next(&cpus))
-        s->cpus = mst_row_number(&cpus, "cpus");
+    if (mst_query_next(&cpus)) {
+        s->machine_cpus = mst_row_number(&cpus, "machine");
+        of_servers = mst_row_number(&cpus, "servers");
+        s->cpus = of_servers != MST_UNKNOWN ? of_servers : s->machine_cpus;
+    }
     fine = mst_query_done(&q);
     return mst_query_done(&cpus) && fine;
 }

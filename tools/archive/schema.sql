@@ -422,7 +422,8 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     time_ns           INTEGER NOT NULL,  -- instant
     moment            TEXT NOT NULL,     -- as in samples
-    busy_ns           INTEGER,           -- CPU time of all CPUs together
+    busy_ns           INTEGER,           -- CPU time of all CPUs together, or of those that the
+                                         -- servers may use (environment: servers_cpus)
     total_ns          INTEGER,           -- busy and idle
     listen_overflows  INTEGER,           -- connections that found an accept queue full
     listen_drops      INTEGER,           -- connections dropped for that or another reason

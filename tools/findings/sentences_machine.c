@@ -131,7 +131,7 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
 {
     const struct mst_summary *s = b->s;
     const char *busiest = busiest_own(s);
-    char tool[160], others[64] = "";
+    char tool[160], others[64] = "", more[128] = "add CPUs";
     uint64_t milli = mst_cpu_of_others_milli(s);
 
     if (milli >= MST_HEADLINE_MILLI)
@@ -143,8 +143,11 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
              mst_format_percent(s->machine_busy_milli).text,
              busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
              workers_of_limit(b->front).text, tool, others);
-    MST_ACTION(f, "Make the requests cheaper (OPcache, a cache in front, a profiler), or add "
-               "CPUs%s. More workers cannot help.", tool[0] != '\0' ?
+    if (s->cpus < s->machine_cpus)
+        mst_say(more, sizeof more, "let the servers use more than %" PRIu64 " of the machine's %"
+                PRIu64 " CPUs (their CPU affinity, or a cpuset)", s->cpus, s->machine_cpus);
+    MST_ACTION(f, "Make the requests cheaper (OPcache, a cache in front, a profiler), or %s%s. "
+               "More workers cannot help.", more, tool[0] != '\0' ?
                "; run the load tool on another machine" : "");
 }
 

@@ -99,6 +99,14 @@ int mst_environment_record_server(struct mst_archive *archive, int64_t run_id, c
     return r.status;
 }
 
+int mst_environment_record_servers_cpus(struct mst_archive *archive, int64_t run_id, uint64_t cpus)
+{
+    struct recorder r = { archive, run_id, 0 };
+
+    put_number(&r, "servers_cpus", cpus);
+    return r.status;
+}
+
 int mst_environment_record(struct mst_archive *archive, int64_t run_id)
 {
     struct recorder r = { archive, run_id, 0 };

@@ -15,4 +15,7 @@ int mst_environment_record(struct mst_archive *archive, int64_t run_id);
 int mst_environment_record_server(struct mst_archive *archive, int64_t run_id, const char *prefix,
                                   uint64_t pid);
 
+/* How many CPUs the servers may use, where these are not all that the machine has. */
+int mst_environment_record_servers_cpus(struct mst_archive *archive, int64_t run_id, uint64_t cpus);
+
 #endif

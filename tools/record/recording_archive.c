@@ -85,7 +85,7 @@ int mst_recording_sample_machine(struct mst_recording *r, enum mst_moment moment
 {
     struct mst_machine machine;
 
-    mst_machine_read(&machine);
+    mst_machine_read(&machine, r->servers_have_few_cpus ? &r->servers_cpus : NULL);
     if (moment == MST_MOMENT_BEFORE)
         r->process_before_ns = machine.process_ns;
     r->process_ns = machine.process_ns;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/host.h"
@@ -58,9 +59,9 @@ int mst_recording_settle(struct mst_recording *r)
     while (!all_idle(r) && mst_now_ns() < until && r->stop.count == 0)
         poll(NULL, 0, (int)(step / MST_NS_PER_MS));
     mst_preflight_read(&r->preflight);
-    mst_machine_read(&before);
+    mst_machine_read(&before, NULL);
     poll(NULL, 0, (int)(MST_PREFLIGHT_LOOK_NS / MST_NS_PER_MS));
-    mst_machine_read(&after);
+    mst_machine_read(&after, NULL);
     mst_preflight_sample(&r->preflight, &before, &after);
     return MST_EXIT_OK;
 }
@@ -179,6 +180,29 @@ static int record_server_environment(struct mst_recording *r, size_t which)
     return seen ? mst_environment_record_server(r->archive, r->run_id, prefix, identity->pid) : 0;
 }
 
+/* Finds the CPUs that the servers of this machine may use, where these are not all: another tool,
+ * a unit's CPUAffinity or a container has pinned them. A server that cannot be seen may use all. */
+static int look_at_cpus(struct mst_recording *r)
+{
+    cpu_set_t all, one;
+    size_t i;
+
+    CPU_ZERO(&r->servers_cpus);
+    for (i = 0; i < r->sampler_count; i++) {
+        uint64_t pid = mst_source_identity(r->samplers[i].source)->pid;
+
+        if (!r->samplers[i].local || pid == 0 || pid > INT32_MAX ||
+            sched_getaffinity((pid_t)pid, sizeof one, &one) != 0)
+            return 0;
+        CPU_OR(&all, &r->servers_cpus, &one);
+        r->servers_cpus = all;
+    }
+    r->servers_have_few_cpus = r->sampler_count > 0 &&
+                               CPU_COUNT(&r->servers_cpus) < sysconf(_SC_NPROCESSORS_ONLN);
+    return r->servers_have_few_cpus ? mst_environment_record_servers_cpus(
+               r->archive, r->run_id, (uint64_t)CPU_COUNT(&r->servers_cpus)) : 0;
+}
+
 int mst_recording_begin_samplers(struct mst_recording *r)
 {
     char error[MST_ERROR_MAX];
@@ -204,7 +228,7 @@ int mst_recording_begin_samplers(struct mst_recording *r)
     if (r->part == 1 && warn_of_machine(r) != 0)
         return mst_recording_archive_failed(r);
     r->programs_known = mst_programs_before(&r->programs);
-    if (mst_recording_sample_machine(r, MST_MOMENT_BEFORE) != 0 ||
+    if (look_at_cpus(r) != 0 || mst_recording_sample_machine(r, MST_MOMENT_BEFORE) != 0 ||
         mst_archive_commit(r->archive) != 0)
         return mst_recording_archive_failed(r);
     return MST_EXIT_OK;

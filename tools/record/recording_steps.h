@@ -7,6 +7,7 @@
 #define MPMSTAT_RECORDING_STEPS_H
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include "archive/writer.h"
@@ -58,6 +59,8 @@ struct mst_recording {
     uint64_t            handed_over_wall_ns;
     uint64_t            ports_due_ns, machine_due_ns;
     struct mst_live     live;               /* where options->progress is set */
+    cpu_set_t           servers_cpus;       /* where there are others that no server may use */
+    bool                servers_have_few_cpus;
     uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */
     uint64_t            cpu_before_ns;              /* our own, when the load began */
     struct mst_stop     stop;

@@ -25,20 +25,57 @@ static uint64_t number(const char *text, const char *name)
     return strtoull(at + n, NULL, 10);
 }
 
-static void read_cpu(struct mst_machine *m)
+/* The times of a line of /proc/stat, behind the CPU's name. Stolen time is another machine's work:
+ * for us these CPUs were not idle. */
+struct times { uint64_t busy, process, total; };
+
+static bool read_times(struct times *t, const char *text)
 {
     uint64_t user, nice, system, idle, wait = 0, irq = 0, softirq = 0, steal = 0;
-    char text[1 << 16];
 
-    if (mst_proc_read("/proc/stat", text, sizeof text) <= 0 ||
-        sscanf(text, "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+    if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
                " %" SCNu64 " %" SCNu64, &user, &nice, &system, &idle, &wait, &irq, &softirq,
                &steal) < 4)
+        return false;
+    t->busy = user + nice + system + irq + softirq + steal;
+    t->process = user + nice + system;
+    t->total = t->busy + idle + wait;
+    return true;
+}
+
+/* The sum of some CPUs' lines: "cpu3 1 2 3". */
+static bool read_some(struct times *sum, const char *text, const cpu_set_t *cpus)
+{
+    struct times one;
+    unsigned cpu;
+    int length;
+
+    *sum = (struct times){ 0 };
+    for (; (text = strstr(text, "\ncpu")) != NULL; text += length)
+        if (sscanf(text, "\ncpu%u%n", &cpu, &length) != 1) {
+            return false;
+        } else if (cpu < CPU_SETSIZE && CPU_ISSET(cpu, cpus)) {
+            if (!read_times(&one, text + length))
+                return false;
+            sum->busy += one.busy;
+            sum->total += one.total;
+        }
+    return sum->total > 0;
+}
+
+static void read_cpu(struct mst_machine *m, const cpu_set_t *cpus)
+{
+    char text[1 << 16];
+    struct times all, some;
+
+    if (mst_proc_read("/proc/stat", text, sizeof text) <= 0 || strncmp(text, "cpu ", 4) != 0 ||
+        !read_times(&all, text + 4))
         return;
-    /* Stolen time is another machine's work: for us these CPUs were not idle. */
-    m->busy_ns = mst_ticks_to_ns(user + nice + system + irq + softirq + steal);
-    m->process_ns = mst_ticks_to_ns(user + nice + system);
-    m->total_ns = m->busy_ns + mst_ticks_to_ns(idle + wait);
+    if (cpus == NULL || !read_some(&some, text, cpus))
+        some = all;
+    m->busy_ns = mst_ticks_to_ns(some.busy);
+    m->total_ns = mst_ticks_to_ns(some.total);
+    m->process_ns = mst_ticks_to_ns(all.process);
     m->runnable = number(text, "procs_running");
     m->blocked = number(text, "procs_blocked");
     m->context_switches = number(text, "ctxt");
@@ -114,10 +151,10 @@ static void read_network(struct mst_machine *m)
     m->syn_retransmits = counter("/proc/self/net/netstat", "\nTcpExt: ", "TCPSynRetrans");
 }
 
-void mst_machine_read(struct mst_machine *m)
+void mst_machine_read(struct mst_machine *m, const cpu_set_t *cpus)
 {
     memset(m, 0xff, sizeof *m);   /* all unknown */
-    read_cpu(m);
+    read_cpu(m, cpus);
     read_memory(m);
     read_network(m);
 }

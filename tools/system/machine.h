@@ -2,15 +2,16 @@
 #ifndef MPMSTAT_MACHINE_H
 #define MPMSTAT_MACHINE_H
 
+#include <sched.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 /* Counters since it was booted, but for what is now. MST_UNKNOWN where they cannot be
  * read. Every member is a uint64_t. */
 struct mst_machine {
-    uint64_t busy_ns, total_ns;    /* of all CPUs together: all that is not idle (nor waiting
-                                    * for a disk), and all */
-    uint64_t process_ns;           /* the part of busy_ns that processes and threads took */
+    uint64_t busy_ns, total_ns;    /* of the CPUs together that were asked for: all that is not
+                                    * idle (nor waiting for a disk), and all */
+    uint64_t process_ns;           /* what processes and threads took, of all CPUs */
     uint64_t listen_overflows;     /* connections that found an accept queue full */
     uint64_t listen_drops;         /* and those that were dropped for that or another reason */
     uint64_t memory_stall_ns;      /* time during which any program had to wait for memory */
@@ -25,7 +26,8 @@ struct mst_machine {
     uint64_t tcp_segments, tcp_retransmits, syn_retransmits;
 };
 
-void mst_machine_read(struct mst_machine *machine);
+/* cpus: those whose time is wanted; NULL: all. */
+void mst_machine_read(struct mst_machine *machine, const cpu_set_t *cpus);
 
 /* For which part of the last 10, 60 and 300 seconds any thread waited for a CPU, in thousandths.
  * False: the kernel does not tell. */

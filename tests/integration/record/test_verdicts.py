@@ -60,15 +60,17 @@ def ab(apache, path, *options):
     return [AB, "-q", "-l", *options, f"http://127.0.0.1:{apache.port}{path}"]
 
 
-def skip_if_others_were_busy(summary, php=False):
-    """The CPUs are no test's alone: nothing is shown where others took a quarter of them."""
+def skip_if_others_were_busy(summary, php=False, cpus=None):
+    """The CPUs are no test's alone: nothing is shown where others took a quarter of them. cpus: how
+    many the servers may use."""
     run = summary["run"]
-    others = run["machine_cpu_busy"] * run["duration_seconds"] * os.cpu_count()
+    cpus = cpus or len(os.sched_getaffinity(0))
+    others = run["machine_cpu_busy"] * run["duration_seconds"] * cpus
     others -= summary["client"]["cpu_seconds"] + run["recorder_cpu_seconds"]
     others -= sum(server["cpu_seconds"] for server in summary["servers"])
     others -= sum(program["cpu_seconds"] for program in run["programs"]
                   if php and program["program"].startswith("php"))
-    if others > run["duration_seconds"] * os.cpu_count() / 4:
+    if others > run["duration_seconds"] * cpus / 4:
         pytest.skip(f"other programs took {others:.1f} s of the CPUs")
 
 
@@ -93,6 +95,22 @@ def test_cpus_were_the_limit(php_server, tmp_path):
     skip_if_others_were_busy(summary, php=True)
     assert codes(summary)[0] == "cpu", summary["findings"]
     assert summary["servers"][0]["workers"]["max_busy"] < 60
+
+
+@pytest.mark.skipif(os.cpu_count() == 1, reason="there is one CPU")
+def test_cpus_of_pinned_servers_were_the_limit(php_server, tmp_path):
+    """The same where the servers may use one CPU of several: the machine is half idle."""
+    every = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(every)})
+    try:
+        apache = php_server("event", workers=60, threads=20, children=40)
+    finally:
+        os.sched_setaffinity(0, every)
+    summary = record(apache, tmp_path / "a", *ab(apache, "/loop.php?iterations=1000000", "-c", "16",
+                                                 "-n", "200"))
+    skip_if_others_were_busy(summary, php=True, cpus=1)
+    assert codes(summary)[0] == "cpu", summary["findings"]
+    assert f"more than 1 of the machine's {os.cpu_count()} CPUs" in summary["findings"][0]["action"]
 
 
 # ---- the clients -----------------------------------------------------------------------
