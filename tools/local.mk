@@ -138,6 +138,22 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/stop.h \
 	tools/console/style.c \
 	tools/console/style.h \
+	tools/doc/doc.c \
+	tools/doc/doc.h \
+	tools/doc/html.c \
+	tools/doc/html.h \
+	tools/doc/lines.c \
+	tools/doc/lines.h \
+	tools/doc/markup.c \
+	tools/doc/markup.h \
+	tools/doc/quantity.c \
+	tools/doc/quantity.h \
+	tools/doc/table.c \
+	tools/doc/table.h \
+	tools/doc/table_html.c \
+	tools/doc/table_markdown.c \
+	tools/doc/table_text.c \
+	tools/doc/writers.h \
 	tools/exec/capture.c \
 	tools/exec/capture.h \
 	tools/exec/runner.c \
@@ -293,11 +309,9 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/html_verdict.h \
 	tools/report/items.c \
 	tools/report/items.h \
-	tools/report/lines.c \
-	tools/report/lines.h \
+	tools/doc/lines.h \
 	tools/report/markdown.c \
-	tools/report/markup.c \
-	tools/report/markup.h \
+	tools/doc/markup.h \
 	tools/report/metrics.c \
 	tools/report/needs.c \
 	tools/report/needs.h \
@@ -310,8 +324,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/report.h \
 	tools/report/resources.h \
 	tools/report/resources_json.c \
-	tools/report/resources_markup.c \
 	tools/report/resources_text.c \
+	tools/report/pools.c \
 	tools/report/runs.c \
 	tools/report/servers.c \
 	tools/report/servers.h \

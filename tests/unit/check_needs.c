@@ -352,36 +352,36 @@ static void expect_words(struct made *m, enum format format, const char *const w
 START_TEST(test_tables)
 {
     static const char *const text[] = {
-        "  requests  per s    mean     p50     p95     p99     max  5xx php_wait  busy   of  "
+        "  requests  per s    mean      p50     p95     p99     max  5xx  php_wait  busy   of  "
         "server\n",
-        "       200   20.0  450 ms  450 ms  450 ms  450 ms  450 ms    0        -  9.00  100  "
+        "       200   20.0  450 ms   450 ms  450 ms  450 ms  450 ms    0         -  9.00  100  "
         "enough\n",
-        "       200   20.0  1.00 s  1.00 s  1.00 s  1.00 s  1.00 s    0   350 ms  9.00    9  "
+        "       200   20.0  1.00 s   1.00 s  1.00 s  1.00 s  1.00 s    0    350 ms  9.00    9  "
         "with-php\n",
-        "        99   9.90  1.00 s  1.00 s  1.00 s       -  1.00 s    0        -  9.00    9  "
+        "        99   9.90  1.00 s   1.00 s  1.00 s       -  1.00 s    0         -  9.00    9  "
         "few\n",
-        "      2003    200  724 ms       -       -       -  1.00 s    0        -   104  203  "
-        "all 10 together\n",
-        "  MaxRequestWorkers of each server\n"
-        "   limit  busy, most        wanted   memory   set to  bounded by             server\n"
-        "       9           9            20   250 MB       20  this limit             limited\n"
-        "     100           9            18        - as it is  nothing                enough\n"
-        "       9           9            40  4.00 GB       32  memory                 memory\n"
-        "      10          10            13        -       13  idle connections       keepalive\n"
-        "       9           9            20        -       20  PHP's workers          with-php\n"
-        "       9           9            20        - as it is  one request at a time  serial\n"
-        "       9           9            20        -       19  the CPUs               cpu\n"
-        "       9           9             -        -        -  cannot tell            few\n"
-        "      Cannot tell: fewer than 100 requests were recorded.\n"
-        "      30          30  more than 30        -     more  this limit             burst\n"
-        "     194                         -        -                                  all 9 "
-        "together\n",
-        "  pm.max_children of each server\n",
-        "       2           2            20        -       20  this limit             "
+        "      2003    200  724 ms                           1.00 s    0             104  203  "
+        "all 10\n",
+        "  limit  busy, most        wanted   memory    set to  bounded by             server\n"
+        "  MaxRequestWorkers\n"
+        "      9           9            20   250 MB        20  this limit             limited\n"
+        "    100           9            18        -  as it is  nothing                enough\n"
+        "      9           9            40  4.00 GB        32  memory                 memory\n"
+        "     10          10            13        -        13  idle connections       keepalive\n"
+        "      9           9            20        -        20  PHP's workers          with-php\n"
+        "      9           9            20        -  as it is  one request at a time  serial\n"
+        "      9           9            20        -        19  the CPUs               cpu\n"
+        "      9           9             -        -         -  cannot tell            few\n"
+        "      fewer than 100 requests were recorded\n"
+        "     30          30  more than 30        -      more  this limit             burst\n"
+        "    194                                                                      all 9 "
+        "together\n"
+        "  pm.max_children\n"
+        "      2           2            20        -        20  this limit             "
         "with-php#php\n",
         "  The servers on this machine would take 4.25 GB together. 80 % of its memory is 3.20 GB: "
-        "not\n  all of them can have what their load wanted.\n",
-        "  The arithmetic of keepalive, which had most requests:\n"
+        "not all\n  of them can have what their load wanted.\n",
+        "  The arithmetic is that of keepalive, which had most requests:\n"
         "  MaxRequestWorkers: more than 10: up to 13\n",
     };
     static const char *const markdown[] = {
@@ -394,10 +394,9 @@ START_TEST(test_tables)
         "</li><li><span class=\"swatch php_wait\"></span>php_wait: waiting for a PHP worker</li>",
         "<rect height=\"28\" class=\"php_wait\" x=\"550\" width=\"350\"/>",
         "<th scope=\"row\">memory</th><td><data value=\"9\">9</data></td><td><data value=\"9\">9"
-        "</data></td><td><data value=\"40\">40</data></td><td><data value=\"4000000000\">4.00 GB"
-        "</data></td><td><strong>32</strong></td><td class=\"text\">memory</td></tr>",
-        ("<td><small>more than</small>30</td><td class=\"unknown\">–</td>"
-         "<td><strong>more</strong></td>"),
+        "</data></td><td>40</td><td><data value=\"4000000000\">4.00 GB"
+        "</data></td><td>32</td><td class=\"text\">memory</td></tr>",
+        "<td>more than 30</td><td class=\"unknown\">–</td><td>more</td>",
     };
     struct made m;
 

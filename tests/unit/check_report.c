@@ -14,7 +14,7 @@
 #include "made_report.h"
 #include "render/script.h"
 #include "report/cells.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/metrics.h"
 #include "report/report.h"
 

@@ -54,13 +54,13 @@ END_TEST
 
 START_TEST(test_numbers_as_text)
 {
-    ck_assert_str_eq(mst_study_format(MST_METRIC_TIME, 0.0000359).text, "35.9 µs");
-    ck_assert_str_eq(mst_study_format(MST_METRIC_TIME, 1.02).text, "1.02 s");
-    ck_assert_str_eq(mst_study_format(MST_METRIC_RATE, 45.04).text, "45.0/s");
-    ck_assert_str_eq(mst_study_format(MST_METRIC_BYTE_RATE, 2.5e6).text, "2.50 MB/s");
-    ck_assert_str_eq(mst_study_format(MST_METRIC_COUNT, 14).text, "14");
-    ck_assert_str_eq(mst_study_format(MST_METRIC_SHARE, 0.9965).text, "99.7 %");
-    ck_assert_str_eq(mst_study_format(MST_METRIC_TIME, NAN).text, "not known");
+    ck_assert_str_eq(mst_study_format(MST_QUANTITY_TIME, 0.0000359).text, "35.9 µs");
+    ck_assert_str_eq(mst_study_format(MST_QUANTITY_TIME, 1.02).text, "1.02 s");
+    ck_assert_str_eq(mst_study_format(MST_QUANTITY_RATE, 45.04).text, "45.0/s");
+    ck_assert_str_eq(mst_study_format(MST_QUANTITY_BYTE_RATE, 2.5e6).text, "2.50 MB/s");
+    ck_assert_str_eq(mst_study_format(MST_QUANTITY_COUNT, 14).text, "14");
+    ck_assert_str_eq(mst_study_format(MST_QUANTITY_SHARE, 0.9965).text, "99.7 %");
+    ck_assert_str_eq(mst_study_format(MST_QUANTITY_TIME, NAN).text, "not known");
     ck_assert_str_eq(mst_study_ratio(1.347).text, "1.35");
 }
 END_TEST

@@ -10,7 +10,7 @@
 #include "findings/findings.h"
 #include "harness.h"
 #include "made_report.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/report.h"
 
 void sql(struct made *m, const char *format, ...)

@@ -8,7 +8,7 @@
 #include "analysis/finding.h"
 #include "console/nearest.h"
 #include "render/fields_table.h"
-#include "report/lines.h"
+#include "doc/lines.h"
 
 #define INDENT 2u
 

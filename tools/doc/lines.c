@@ -1,5 +1,5 @@
 /* lines.c - lines of text for a terminal: see lines.h. */
-#include "report/lines.h"
+#include "doc/lines.h"
 
 #include <stdarg.h>
 #include <stdio.h>

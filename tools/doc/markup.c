@@ -1,5 +1,5 @@
 /* markup.c - templates that escape: see markup.h. */
-#include "report/markup.h"
+#include "doc/markup.h"
 
 #include <assert.h>
 #include <stdarg.h>

@@ -7,7 +7,7 @@
 #include "console/format.h"
 #include "explain/explain.h"
 #include "render/json_writer.h"
-#include "report/lines.h"
+#include "doc/lines.h"
 #include "report/metrics.h"
 #include "report/pages.h"
 #include "report/report.h"
@@ -131,6 +131,7 @@ static void put_workers(struct mst_sink *sink, const struct mst_explanation *e)
 /* Rate and times of the requests that ended in the window. The last line is an empty one. */
 static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
 {
+    const struct mst_doc doc = mst_doc_text(sink, MST_TEXT_WIDTH);
     bool have_some = false;
     size_t i;
 
@@ -162,7 +163,7 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
     mst_sink_char(sink, '\n');
     for (i = 0; i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]) && s->servers[i].requests > 0)
-            mst_pages_text(sink, &s->servers[i]);
+            mst_pages_put(&doc, &s->servers[i]);
 }
 
 void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)

@@ -77,7 +77,7 @@ static void add_row(struct mst_comparison_table *t, const struct mst_metric *met
                     double *b)
 {
     struct mst_comparison_row *row = &t->rows[t->row_count];
-    bool client_time = metric->source == MST_FROM_CLIENT && metric->unit == MST_METRIC_TIME;
+    bool client_time = metric->source == MST_FROM_CLIENT && metric->unit == MST_QUANTITY_TIME;
     const struct mst_compare_input in = {
         .a = a, .b = b, .a_count = t->a.count, .b_count = t->b.count, .paired = t->paired,
         .step = client_time ? step_of(t) : 0, .less = metric->less, .more = metric->more,
@@ -134,7 +134,7 @@ bool mst_comparison_shows(const struct mst_comparison_table *t,
 /* Whether the load tool's clock is too coarse for a limit of some percent. */
 static bool is_coarse(const struct mst_comparison_table *t, const struct mst_comparison_row *row)
 {
-    return row->metric->unit == MST_METRIC_TIME && row->result.a > 0 &&
+    return row->metric->unit == MST_QUANTITY_TIME && row->result.a > 0 &&
            step_of(t) > COARSE * row->result.a;
 }
 
@@ -179,7 +179,7 @@ static void judge(struct mst_comparison_table *t, size_t missing)
         if (!row->gate)
             continue;
         gates++;
-        row->limit = mst_compare_limit(&row->result, row->metric->unit == MST_METRIC_RATE,
+        row->limit = mst_compare_limit(&row->result, row->metric->unit == MST_QUANTITY_RATE,
                                        t->limit);
         within += row->limit == MST_LIMIT_WITHIN;
         if (row->limit == MST_LIMIT_BEYOND)

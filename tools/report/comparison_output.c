@@ -6,8 +6,8 @@
 #include "console/format.h"
 #include "render/json_writer.h"
 #include "report/comparison.h"
-#include "report/lines.h"
-#include "report/markup.h"
+#include "doc/lines.h"
+#include "doc/markup.h"
 
 /* ---- text ------------------------------------------------------------------------ */
 
@@ -257,7 +257,7 @@ static void put_json_side(struct mst_json *j, const char *key, const struct mst_
 /* Seconds, bytes, requests a second. */
 static double in_units(const struct mst_comparison_row *row, double value)
 {
-    return value > 0 ? value / mst_metric_scale(row->metric->unit) : NAN;
+    return value > 0 ? value / mst_quantity_scale(row->metric->unit) : NAN;
 }
 
 static void put_json_row(struct mst_json *j, const struct mst_comparison_row *row)

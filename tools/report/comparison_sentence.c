@@ -32,7 +32,7 @@ struct mst_formatted mst_comparison_format(const struct mst_metric *metric, doub
 {
     if (!(value > 0))
         return (struct mst_formatted){ "-" };
-    return mst_metric_format(metric->unit, (uint64_t)llround(value));
+    return mst_quantity_format(metric->unit, (uint64_t)llround(value));
 }
 
 /* ---- what is said ---------------------------------------------------------------- */
@@ -51,7 +51,7 @@ static int better(const struct mst_comparison_row *row)
     int more = c->bounded ? (c->change == MST_CHANGE_MORE) - (c->change == MST_CHANGE_LESS)
              : (c->b > c->a * MST_SAME_RATIO) - (c->a > c->b * MST_SAME_RATIO);
 
-    return row->metric->unit == MST_METRIC_RATE ? more : -more;
+    return row->metric->unit == MST_QUANTITY_RATE ? more : -more;
 }
 
 static const char *meaning_of(const struct mst_comparison_table *t)
@@ -122,7 +122,7 @@ static bool say_rows(struct saying *s)
         for (i = 0; i < s->t->row_count; i++) {
             const struct mst_comparison_row *row = &s->t->rows[i];
 
-            if (!is_said(row) || (row->metric->unit == MST_METRIC_TIME) != (k == 0))
+            if (!is_said(row) || (row->metric->unit == MST_QUANTITY_TIME) != (k == 0))
                 continue;
             say(s, "%s", before);
             say_row(s, row);

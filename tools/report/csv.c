@@ -49,7 +49,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     for (i = 0; i < MST_M_COUNT; i++) {
         if (mst_metrics[i].group == NULL)
             continue;
-        mst_metric_put(sink, mst_metrics[i].unit, mst_metric_get(&mst_metrics[i], s), "");
+        mst_quantity_put(sink, mst_metrics[i].unit, mst_metric_get(&mst_metrics[i], s), "");
         mst_sink_char(sink, ',');
     }
     for (i = 0; i < MST_CHECK_COUNT; i++)

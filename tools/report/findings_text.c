@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "report/items.h"
-#include "report/lines.h"
+#include "doc/lines.h"
 #include "report/report.h"
 #include "report/summary_text.h"
 

@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "console/format.h"
-#include "report/lines.h"
-#include "report/markup.h"
-#include "report/page.h"
+#include "doc/table.h"
+#include "report/metrics.h"
 
 #define CLOCK_TEXT 80u
 
@@ -27,19 +27,13 @@ static const char *clock_of(const struct mst_summary_generator *g, char text[CLO
     return text;
 }
 
-static struct mst_formatted rate_of(const struct mst_summary_generator *g)
+static uint64_t rate_milli(const struct mst_summary_generator *g)
 {
     uint64_t span_ns = g->last_ns - g->first_ns;
 
     if (g->last_ns == MST_UNKNOWN || g->first_ns == MST_UNKNOWN || g->last_ns <= g->first_ns)
-        return mst_format_milli(MST_UNKNOWN);
-    return mst_format_milli((uint64_t)((unsigned __int128)g->requests * 1000 * 1000000000u /
-                                       span_ns));
-}
-
-static struct mst_formatted cpu_of(const struct mst_summary_generator *g)
-{
-    return mst_format_percent(g->cpu_milli);
+        return MST_UNKNOWN;
+    return (uint64_t)((unsigned __int128)g->requests * 1000 * MST_NS_PER_S / span_ns);
 }
 
 static const char *rest_of(const struct mst_summary *s, const struct mst_summary_generator *g)
@@ -48,71 +42,42 @@ static const char *rest_of(const struct mst_summary *s, const struct mst_summary
                                      ? "cut short" : "";
 }
 
-void mst_generators_text(struct mst_sink *sink, const struct mst_summary *s)
+void mst_generators_put(const struct mst_doc *doc, const struct mst_summary *s)
 {
+    static const struct mst_doc_column columns[] = {
+        { "generator", .kind = MST_DOC_NAME },
+        { "requests", .quantity = MST_QUANTITY_COUNT },
+        { "failed", .quantity = MST_QUANTITY_COUNT },
+        { "dropped", .quantity = MST_QUANTITY_COUNT },
+        { "per s", .quantity = MST_QUANTITY_RATE },
+        { "CPU", .quantity = MST_QUANTITY_SHARE },
+        { "its clock", .kind = MST_DOC_WORDS },
+        { "", .kind = MST_DOC_WORDS },
+    };
     char clock[CLOCK_TEXT];
+    struct mst_doc_table t;
     size_t i;
 
     if (s->generator_count == 0)
         return;
-    mst_line(sink, "  %9s%9s%9s%9s%8s   %s", "requests", "failed", "dropped", "per s", "CPU",
-             "generator, and its clock");
+    mst_doc_heading(doc, "Generators of the load");
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < s->generator_count; i++) {
         const struct mst_summary_generator *g = &s->generators[i];
         const char *rest = rest_of(s, g);
 
-        mst_line_styled(sink, rest[0] != '\0' ? MST_STYLE_WARNING : MST_STYLE_PLAIN,
-                        "  %9s%9s%9s%9s%8s   %s%s%s", mst_format_count(g->requests).text,
-                        mst_format_count(g->failed).text, mst_format_count(g->dropped).text,
-                        rate_of(g).text, cpu_of(g).text, g->name, rest[0] != '\0' ? ": " : "",
-                        rest);
-        mst_line(sink, "  %44s   %s", "", clock_of(g, clock));
+        mst_doc_row(&t, rest[0] != '\0' ? MST_STYLE_WARNING : MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s", g->name);
+        mst_doc_number(&t, g->requests);
+        mst_doc_number(&t, g->failed);
+        mst_doc_number(&t, g->dropped);
+        mst_doc_number(&t, rate_milli(g));
+        mst_doc_number(&t, g->cpu_milli);
+        mst_doc_words(&t, "%s", clock_of(g, clock));
+        mst_doc_words(&t, "%s", rest);
     }
-    mst_sink_char(sink, '\n');
-}
-
-void mst_generators_markdown(struct mst_sink *sink, const struct mst_summary *s)
-{
-    char clock[CLOCK_TEXT];
-    size_t i;
-
-    if (s->generator_count == 0)
-        return;
-    mst_markdown(sink, "\n| generator | requests | failed | dropped | per s | CPU | its clock | |\n"
-                 "|---|--:|--:|--:|--:|--:|---|---|\n");
-    for (i = 0; i < s->generator_count; i++) {
-        const struct mst_summary_generator *g = &s->generators[i];
-
-        mst_markdown(sink, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", g->name,
-                     mst_format_count(g->requests).text, mst_format_count(g->failed).text,
-                     mst_format_count(g->dropped).text, rate_of(g).text, cpu_of(g).text,
-                     clock_of(g, clock), rest_of(s, g));
-    }
-}
-
-void mst_generators_html(struct mst_sink *sink, const struct mst_summary *s)
-{
-    char clock[CLOCK_TEXT];
-    size_t i;
-
-    if (s->generator_count == 0)
-        return;
-    mst_html(sink, "<h3>Generators of the load</h3>\n");
-    mst_page_table(sink, "Generators of the load", "numbers");
-    mst_html(sink, "<thead><tr><th scope=\"col\">file</th><th scope=\"col\">requests</th>"
-             "<th scope=\"col\">failed</th><th scope=\"col\">dropped</th><th scope=\"col\">per s"
-             "</th><th scope=\"col\">CPU</th><th scope=\"col\">its clock</th><th scope=\"col\">"
-             "</th></tr></thead><tbody>\n");
-    for (i = 0; i < s->generator_count; i++) {
-        const struct mst_summary_generator *g = &s->generators[i];
-
-        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s</td><td>%s</td><td>%s</td><td>%s</td>"
-                 "<td>%s</td><td>%s</td><td>%s</td></tr>\n", g->name,
-                 mst_format_count(g->requests).text, mst_format_count(g->failed).text,
-                 mst_format_count(g->dropped).text, rate_of(g).text, cpu_of(g).text,
-                 clock_of(g, clock), rest_of(s, g));
-    }
-    mst_html(sink, MST_PAGE_TABLE_END);
+    mst_doc_table_end(&t, doc, "Generators of the load", "numbers");
+    mst_doc_space(doc);
 }
 
 static void put_generator(struct mst_json *j, const struct mst_summary *s,

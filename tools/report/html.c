@@ -13,7 +13,7 @@
 #include "report/html_compare.h"
 #include "report/html_run.h"
 #include "report/html_verdict.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/metrics.h"
 #include "report/needs.h"
 #include "report/page.h"
@@ -158,6 +158,7 @@ static void put_advice(struct mst_sink *sink, const struct mst_advice *advice)
 /* One run of each name: the repetitions are of the same size. */
 static int put_sizing(struct mst_sink *sink, const struct content *c, char error[MST_ERROR_MAX])
 {
+    const struct mst_doc doc = mst_doc_html(sink);
     const struct mst_report *report = c->report;
     struct mst_sizing sizing;
     struct mst_usl usl;
@@ -174,7 +175,7 @@ static int put_sizing(struct mst_sink *sink, const struct content *c, char error
             return -1;
         if (c->groups.count > 1)
             mst_html(sink, "<h3>%s</h3>", run->title);
-        mst_needs_html(sink, &run->summary);
+        mst_needs_put(&doc, &run->summary, "");
         mst_page_table(sink, "Sizing", "advice");
         mst_html(sink, "<tbody>\n");
         for (a = 0; a < MST_ADVICE_COUNT; a++)
@@ -234,6 +235,7 @@ static void put_verdicts(struct mst_sink *sink, const struct content *c)
 /* More runs than a group each has a column for are folded. */
 static void put_numbers(struct mst_sink *sink, const struct mst_report *report)
 {
+    const struct mst_doc doc = mst_doc_html(sink);
     bool folded = report->count > MST_HTML_RUNS_IN_GROUPS;
     size_t i;
 
@@ -245,7 +247,7 @@ static void put_numbers(struct mst_sink *sink, const struct mst_report *report)
     if (folded)
         mst_html(sink, "</details>\n");
     for (i = 0; i < report->count; i++)
-        mst_generators_html(sink, &report->runs[i].summary);
+        mst_generators_put(&doc, &report->runs[i].summary);
     mst_html(sink, "</section>\n");
 }
 

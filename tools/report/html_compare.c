@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "report/comparison.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/page.h"
 #include "segment/format.h"
 

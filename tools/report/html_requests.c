@@ -6,7 +6,7 @@
 #include "analysis/by_name.h"
 #include "analysis/slowest.h"
 #include "archive/archive.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/page.h"
 #include "report/pages.h"
 #include "segment/parts.h"
@@ -22,7 +22,7 @@
 
 static void put_time(struct mst_sink *sink, uint64_t ns)
 {
-    mst_html(sink, "%s", mst_format_micro(mst_format_time(ns)).text);
+    mst_html(sink, "%s", mst_quantity_micro(mst_format_time(ns)).text);
 }
 
 /* ---- by name --------------------------------------------------------------------------- */
@@ -72,16 +72,16 @@ static void put_row(struct mst_sink *sink, const struct by *by, const struct mst
         mst_html(sink, "%s</th>", row->name[0] != '\0' ? row->name : "(none)");
     else
         mst_html(sink, "<span class=\"quiet\">%zu others</span></th>", row->names);
-    mst_page_cell(sink, MST_METRIC_COUNT, row->requests);
-    mst_page_cell(sink, MST_METRIC_SHARE, mst_summary_milli(row->sum_ns, table->sum_ns));
-    mst_page_cell(sink, MST_METRIC_TIME, row->requests > 0 ? row->sum_ns / row->requests :
+    mst_page_cell(sink, MST_QUANTITY_COUNT, row->requests);
+    mst_page_cell(sink, MST_QUANTITY_SHARE, mst_summary_milli(row->sum_ns, table->sum_ns));
+    mst_page_cell(sink, MST_QUANTITY_TIME, row->requests > 0 ? row->sum_ns / row->requests :
                                                              MST_UNKNOWN);
-    mst_page_cell(sink, MST_METRIC_TIME, row->p50_ns);
-    mst_page_cell(sink, MST_METRIC_TIME, row->p95_ns);
-    mst_page_cell(sink, MST_METRIC_TIME, row->p99_ns);
-    mst_page_cell(sink, MST_METRIC_COUNT, row->errors_4xx);
-    mst_page_cell(sink, MST_METRIC_COUNT, row->errors_5xx);
-    mst_page_cell(sink, MST_METRIC_COUNT, row->aborted);
+    mst_page_cell(sink, MST_QUANTITY_TIME, row->p50_ns);
+    mst_page_cell(sink, MST_QUANTITY_TIME, row->p95_ns);
+    mst_page_cell(sink, MST_QUANTITY_TIME, row->p99_ns);
+    mst_page_cell(sink, MST_QUANTITY_COUNT, row->errors_4xx);
+    mst_page_cell(sink, MST_QUANTITY_COUNT, row->errors_5xx);
+    mst_page_cell(sink, MST_QUANTITY_COUNT, row->aborted);
     if (by->has_parts && row->parts_ns[longest] > 0)
         mst_page_part(sink, longest, mst_summary_milli(row->parts_ns[longest], row->sum_ns));
     else if (by->has_parts)
@@ -247,9 +247,9 @@ static void put_slow(struct mst_sink *sink, const struct mst_slow *slow,
     if (slow->aborted)
         mst_html(sink, "aborted");
     else
-        mst_page_number(sink, MST_METRIC_COUNT, slow->status);
+        mst_page_number(sink, MST_QUANTITY_COUNT, slow->status);
     mst_html(sink, "</td>");
-    mst_page_cell(sink, MST_METRIC_TIME, slow->total_ns);
+    mst_page_cell(sink, MST_QUANTITY_TIME, slow->total_ns);
     mst_html(sink, "<td class=\"trace\">");
     put_bar(sink, slow, slowest_ns);
     put_said(sink, slow);

@@ -10,10 +10,11 @@
 #include "archive/states.h"
 #include "report/html_requests.h"
 #include "report/html_verdict.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/page.h"
 #include "report/resources.h"
 #include "report/servers.h"
+#include "report/summary_text.h"
 #include "segment/format.h"
 
 #define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
@@ -41,8 +42,8 @@ static void put_side(struct mst_sink *sink, const char *name, uint64_t client, u
                      uint64_t step)
 {
     mst_html(sink, "<tr><th scope=\"row\">%s</th>", name);
-    mst_page_cell(sink, MST_METRIC_TIME, client);
-    mst_page_cell(sink, MST_METRIC_TIME, server);
+    mst_page_cell(sink, MST_QUANTITY_TIME, client);
+    mst_page_cell(sink, MST_QUANTITY_TIME, server);
     put_difference(sink, client, server, step);
     mst_html(sink, "</tr>\n");
 }
@@ -155,7 +156,7 @@ static void put_bars(struct mst_sink *sink, const struct mst_summary *s)
         if (!has_bar(s, &s->servers[i]))
             continue;
         mst_html(sink, "<tr><th scope=\"row\">%s</th>", mst_summary_called(&s->servers[i]));
-        mst_page_cell(sink, MST_METRIC_TIME, s->servers[i].phases[MST_PHASE_TOTAL].mean_ns);
+        mst_page_cell(sink, MST_QUANTITY_TIME, s->servers[i].phases[MST_PHASE_TOTAL].mean_ns);
         mst_html(sink, "<td class=\"trace\">");
         put_bar(sink, &s->servers[i]);
         mst_html(sink, "</td>");
@@ -177,11 +178,11 @@ static void put_phase(struct mst_sink *sink, const struct mst_summary_server *se
         return;
     mst_html(sink, "<tr data-phase=\"%s\"><th scope=\"row\"><span class=\"swatch %s\"></span>%s"
              "</th>", name, colour, name);
-    mst_page_cell(sink, MST_METRIC_TIME, t->mean_ns);
+    mst_page_cell(sink, MST_QUANTITY_TIME, t->mean_ns);
     for (p = 0; p < MST_PERCENTILE_COUNT; p++)
-        mst_page_cell(sink, MST_METRIC_TIME, mst_summary_percentile(t, p));
-    mst_page_cell(sink, MST_METRIC_TIME, t->max_ns);
-    mst_page_cell(sink, MST_METRIC_SHARE,
+        mst_page_cell(sink, MST_QUANTITY_TIME, mst_summary_percentile(t, p));
+    mst_page_cell(sink, MST_QUANTITY_TIME, t->max_ns);
+    mst_page_cell(sink, MST_QUANTITY_SHARE,
                   share_of(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns, 1000));
     mst_html(sink, "</tr>\n");
 }
@@ -241,10 +242,10 @@ static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
 
         mst_html(sink, "<tr><td>%s</td><th scope=\"row\">%s</th>",
                  strcmp(end->kind, end->name) == 0 ? "" : end->kind, end->name);
-        mst_page_cell(sink, MST_METRIC_COUNT, end->calls);
-        mst_page_cell(sink, MST_METRIC_COUNT, end->failed);
-        mst_page_cell(sink, MST_METRIC_TIME, known ? end->end_ns / end->calls : MST_UNKNOWN);
-        mst_page_cell(sink, MST_METRIC_MEAN, mst_summary_at_once_milli(s, end));
+        mst_page_cell(sink, MST_QUANTITY_COUNT, end->calls);
+        mst_page_cell(sink, MST_QUANTITY_COUNT, end->failed);
+        mst_page_cell(sink, MST_QUANTITY_TIME, known ? end->end_ns / end->calls : MST_UNKNOWN);
+        mst_page_cell(sink, MST_QUANTITY_MEAN, mst_summary_at_once_milli(s, end));
         mst_html(sink, "</tr>\n");
     }
     mst_html(sink, MST_PAGE_TABLE_END);
@@ -284,10 +285,11 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
 {
     const struct mst_report_run *run = &report->runs[i];
     const struct mst_summary_server *front = mst_summary_front(&run->summary);
+    const struct mst_doc doc = mst_doc_html(sink);
     bool known = front != NULL && front->requests > 0;
     size_t k;
 
-    mst_servers_html(sink, &run->summary);
+    mst_servers_put(&doc, &run->summary, &(struct mst_text_form){ 0 });
     put_bars(sink, &run->summary);
     if (known)
         put_phases(sink, front);
@@ -304,7 +306,8 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
     put_tail(sink, &run->summary);
     put_more_charts(sink, i);
     put_sides(sink, &run->summary, front);
-    mst_pools_html(sink, &run->summary);
+    for (k = 0; k < run->summary.server_count; k++)
+        mst_pools_put(&doc, &run->summary, &run->summary.servers[k]);
     for (k = 0; k < run->summary.server_count; k++)
         put_ends(sink, &run->summary, &run->summary.servers[k]);
     return true;

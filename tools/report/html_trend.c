@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/page.h"
 
 #define WIDTH   720

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/metrics.h"
 #include "report/page.h"
 #include "segment/format.h"
@@ -21,27 +21,27 @@ static const char *const groups_of_codes[MST_CODE_COUNT] = {
 
 /* How the figures are shown whose names alone do not tell. A figure in thousandths that is not
  * here is a mean. */
-static const struct figure { const char *name, *label; enum mst_metric_unit unit; } figures[] = {
-    { "mean_busy_milli", "workers busy, mean", MST_METRIC_MEAN },
-    { "max_busy", "workers busy, most", MST_METRIC_COUNT },
-    { "workers_limit", "workers, limit", MST_METRIC_COUNT },
-    { "mean_ns", "mean of a request", MST_METRIC_TIME },
-    { "queue_mean_ns", "in the queue, mean", MST_METRIC_TIME },
-    { "wait_mean_ns", "waited for PHP, mean", MST_METRIC_TIME },
-    { "median_ns", "median", MST_METRIC_TIME },
-    { "border_ns", "slow from", MST_METRIC_TIME },
-    { "max_ns", "slowest", MST_METRIC_TIME },
-    { "busy_milli", "CPUs busy", MST_METRIC_SHARE },
-    { "full_milli", "time at the limit", MST_METRIC_SHARE },
-    { "of_busy_time_milli", "of the workers' time", MST_METRIC_SHARE },
-    { "of_requests_milli", "of the requests", MST_METRIC_SHARE },
-    { "of_php_run_milli", "of PHP's time", MST_METRIC_SHARE },
-    { "server_idle_milli", "server without a request", MST_METRIC_SHARE },
-    { "predicted_cpu_milli", "of the CPU time, predicted", MST_METRIC_SHARE },
-    { "predicted_rate_milli", "predicted", MST_METRIC_RATE },
-    { "at_once_milli", "calls at once, mean", MST_METRIC_MEAN },
-    { "one_at_a_time", NULL, MST_METRIC_COUNT },      /* answers, no figures */
-    { "start_servers_too", NULL, MST_METRIC_COUNT },
+static const struct figure { const char *name, *label; enum mst_quantity unit; } figures[] = {
+    { "mean_busy_milli", "workers busy, mean", MST_QUANTITY_MEAN },
+    { "max_busy", "workers busy, most", MST_QUANTITY_COUNT },
+    { "workers_limit", "workers, limit", MST_QUANTITY_COUNT },
+    { "mean_ns", "mean of a request", MST_QUANTITY_TIME },
+    { "queue_mean_ns", "in the queue, mean", MST_QUANTITY_TIME },
+    { "wait_mean_ns", "waited for PHP, mean", MST_QUANTITY_TIME },
+    { "median_ns", "median", MST_QUANTITY_TIME },
+    { "border_ns", "slow from", MST_QUANTITY_TIME },
+    { "max_ns", "slowest", MST_QUANTITY_TIME },
+    { "busy_milli", "CPUs busy", MST_QUANTITY_SHARE },
+    { "full_milli", "time at the limit", MST_QUANTITY_SHARE },
+    { "of_busy_time_milli", "of the workers' time", MST_QUANTITY_SHARE },
+    { "of_requests_milli", "of the requests", MST_QUANTITY_SHARE },
+    { "of_php_run_milli", "of PHP's time", MST_QUANTITY_SHARE },
+    { "server_idle_milli", "server without a request", MST_QUANTITY_SHARE },
+    { "predicted_cpu_milli", "of the CPU time, predicted", MST_QUANTITY_SHARE },
+    { "predicted_rate_milli", "predicted", MST_QUANTITY_RATE },
+    { "at_once_milli", "calls at once, mean", MST_QUANTITY_MEAN },
+    { "one_at_a_time", NULL, MST_QUANTITY_COUNT },      /* answers, no figures */
+    { "start_servers_too", NULL, MST_QUANTITY_COUNT },
 };
 
 static bool ends_with(const char *name, const char *end)
@@ -58,9 +58,9 @@ static struct figure figure_of(const char *name)
     for (i = 0; i < sizeof figures / sizeof *figures; i++)
         if (strcmp(figures[i].name, name) == 0)
             return figures[i];
-    return (struct figure){ name, name, ends_with(name, "_ns") ? MST_METRIC_TIME :
-                            ends_with(name, "_bytes") ? MST_METRIC_BYTES :
-                            ends_with(name, "_milli") ? MST_METRIC_MEAN : MST_METRIC_COUNT };
+    return (struct figure){ name, name, ends_with(name, "_ns") ? MST_QUANTITY_TIME :
+                            ends_with(name, "_bytes") ? MST_QUANTITY_BYTES :
+                            ends_with(name, "_milli") ? MST_QUANTITY_MEAN : MST_QUANTITY_COUNT };
 }
 
 /* "syn_retransmits" as "syn retransmits", "throttled_ns" as "throttled". */
@@ -84,7 +84,7 @@ static void put_label(struct mst_sink *sink, const char *label)
     mst_html(sink, "%s", text);
 }
 
-static void put_tile(struct mst_sink *sink, const char *label, enum mst_metric_unit unit,
+static void put_tile(struct mst_sink *sink, const char *label, enum mst_quantity unit,
                      uint64_t value)
 {
     mst_html(sink, "<div><dt>");
@@ -96,7 +96,7 @@ static void put_tile(struct mst_sink *sink, const char *label, enum mst_metric_u
 
 /* Begins the list with its first figure. */
 static void put_figure(struct mst_sink *sink, const char *class, size_t *shown, const char *label,
-                       enum mst_metric_unit unit, uint64_t value)
+                       enum mst_quantity unit, uint64_t value)
 {
     if (value == MST_UNKNOWN)
         return;
@@ -119,8 +119,8 @@ static void put_evidence(struct mst_sink *sink, const struct mst_finding *f, con
     };
     size_t i, shown = 0;
 
-    put_figure(sink, class, &shown, shares[f->share_of], MST_METRIC_SHARE, f->share_milli);
-    put_figure(sink, class, &shown, "requests", MST_METRIC_COUNT, f->requests);
+    put_figure(sink, class, &shown, shares[f->share_of], MST_QUANTITY_SHARE, f->share_milli);
+    put_figure(sink, class, &shown, "requests", MST_QUANTITY_COUNT, f->requests);
     for (i = 0; i < f->number_count && shown < most; i++) {
         struct figure figure = figure_of(f->numbers[i].name);
 
@@ -205,10 +205,10 @@ static uint64_t failed_of(const struct mst_summary *s)
 static void put_tiles(struct mst_sink *sink, const struct mst_summary *s)
 {
     mst_html(sink, "<dl class=\"tiles\">");
-    put_tile(sink, "requests/s", MST_METRIC_RATE, mst_groups_rate(s));
-    put_tile(sink, "p50", MST_METRIC_TIME, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
-    put_tile(sink, "p99", MST_METRIC_TIME, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
-    put_tile(sink, s->client.failed != MST_UNKNOWN ? "failed, not 2xx" : "5xx", MST_METRIC_COUNT,
+    put_tile(sink, "requests/s", MST_QUANTITY_RATE, mst_groups_rate(s));
+    put_tile(sink, "p50", MST_QUANTITY_TIME, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
+    put_tile(sink, "p99", MST_QUANTITY_TIME, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
+    put_tile(sink, s->client.failed != MST_UNKNOWN ? "failed, not 2xx" : "5xx", MST_QUANTITY_COUNT,
              failed_of(s));
     mst_html(sink, "</dl>\n");
     if (s->finding_count == 0)
@@ -263,10 +263,10 @@ static void put_repetition(struct mst_sink *sink, const struct mst_report *repor
 
     mst_html(sink, "<tr><th scope=\"row\"><a href=\"#run-%zu\">run %" PRIu64 "</a>%s</th>",
              run + 1, (uint64_t)s->id, shown ? " (shown)" : "");
-    mst_page_cell(sink, MST_METRIC_RATE, mst_groups_rate(s));
-    mst_page_cell(sink, MST_METRIC_TIME, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
-    mst_page_cell(sink, MST_METRIC_TIME, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
-    mst_page_cell(sink, MST_METRIC_COUNT, failed_of(s));
+    mst_page_cell(sink, MST_QUANTITY_RATE, mst_groups_rate(s));
+    mst_page_cell(sink, MST_QUANTITY_TIME, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
+    mst_page_cell(sink, MST_QUANTITY_TIME, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
+    mst_page_cell(sink, MST_QUANTITY_COUNT, failed_of(s));
     mst_html(sink, "<td class=\"text\">%s</td></tr>\n", !s->complete ?
              mst_outcome_names[s->outcome] : s->finding_count > 0 ?
              mst_code_names[s->findings[0].code] : "");

@@ -1,12 +1,13 @@
 /* markdown.c - runs for a pull request: see report.h. */
 #include "report/generators.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/metrics.h"
 #include "report/needs.h"
 #include "report/pages.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
+#include "report/summary_text.h"
 
 static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
 {
@@ -35,6 +36,7 @@ static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
 
 static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
 {
+    const struct mst_doc doc = mst_doc_markdown(sink);
     const struct mst_summary *s = &run->summary;
     size_t i;
 
@@ -49,10 +51,12 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     mst_markdown(sink, "**%s**\n", s->verdict);
     put_findings(sink, s);
     put_checks(sink, s);
-    mst_servers_markdown(sink, s);
-    mst_generators_markdown(sink, s);
+    mst_servers_put(&doc, s, &(struct mst_text_form){ 0 });
+    mst_generators_put(&doc, s);
     for (i = 0; i < s->server_count; i++)
-        mst_pages_markdown(sink, &s->servers[i]);
+        mst_pages_put(&doc, &s->servers[i]);
+    for (i = 0; i < s->server_count; i++)
+        mst_pools_put(&doc, s, &s->servers[i]);
     mst_markdown(sink, "\n");
 }
 
@@ -74,7 +78,7 @@ static void put_runs(struct mst_sink *sink, const struct mst_report *report)
             continue;
         mst_markdown(sink, "| %s: %s |", metric->group, metric->label);
         for (i = 0; i < report->count; i++)
-            mst_markdown(sink, " %s |", mst_metric_format(metric->unit, mst_metric_get(metric,
+            mst_markdown(sink, " %s |", mst_quantity_format(metric->unit, mst_metric_get(metric,
                          &report->runs[i].summary)).text);
         mst_markdown(sink, "\n");
     }
@@ -83,6 +87,7 @@ static void put_runs(struct mst_sink *sink, const struct mst_report *report)
 int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
                         char error[MST_ERROR_MAX])
 {
+    const struct mst_doc doc = mst_doc_markdown(sink);
     struct mst_sizing sizing;
     struct mst_usl usl;
     char knee[768];
@@ -92,11 +97,9 @@ int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
     for (i = 0; i < report->count; i++)
         put_run(sink, &report->runs[i]);
     put_runs(sink, report);
-    for (i = 0; i < report->count; i++)
-        mst_pools_markdown(sink, &report->runs[i].summary, report->runs[i].title);
     mst_markdown(sink, "\n### Sizing\n\n");
     for (i = 0; i < report->count; i++)
-        mst_needs_markdown(sink, &report->runs[i].summary, report->runs[i].title);
+        mst_needs_put(&doc, &report->runs[i].summary, report->count > 1 ? report->runs[i].title : "");
     mst_markdown(sink, "| run | directive | advice | why |\n|---|---|---|---|\n");
     for (i = 0; i < report->count; i++) {
         if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)

@@ -205,7 +205,7 @@ static const char no_end[] = "the recording did not come to its end";
 #define NEEDS   .less = "B takes less", .more = "B takes more"
 
 const struct mst_metric mst_metrics[MST_M_COUNT] = {
-#define METRIC(id, in, ...) [MST_M_##id] = { .unit = MST_METRIC_##in, __VA_ARGS__ },
+#define METRIC(id, in, ...) [MST_M_##id] = { .unit = MST_QUANTITY_##in, __VA_ARGS__ },
 #include "report/metrics.def"
 };
 
@@ -282,65 +282,12 @@ uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summar
     return value;
 }
 
-double mst_metric_scale(enum mst_metric_unit unit)
-{
-    switch (unit) {
-    case MST_METRIC_TIME:
-        return (double)MST_NS_PER_S;
-    case MST_METRIC_MEAN: case MST_METRIC_RATE: case MST_METRIC_SHARE:
-        return 1000;
-    default:
-        return 1;
-    }
-}
-
 /* ---- as text --------------------------------------------------------------------- */
-
-struct mst_formatted mst_metric_format(enum mst_metric_unit unit, uint64_t value)
-{
-    if (value == MST_UNKNOWN)
-        return (struct mst_formatted){ "not known" };
-    switch (unit) {
-    case MST_METRIC_MEAN:  return mst_format_milli(value);
-    case MST_METRIC_RATE:  return mst_format_milli(value);
-    case MST_METRIC_TIME:  return mst_format_time(value);
-    case MST_METRIC_BYTES: return mst_format_bytes(value);
-    case MST_METRIC_SHARE: return mst_format_percent(value);
-    default:               return mst_format_count(value);
-    }
-}
-
-struct mst_formatted mst_format_micro(struct mst_formatted number)
-{
-    size_t length = strlen(number.text);
-
-    if (length > 3 && strcmp(number.text + length - 3, " us") == 0)
-        snprintf(number.text + length - 2, sizeof number.text - length + 2, "µs");
-    return number;
-}
-
-void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,
-                    const char *unknown)
-{
-    char fraction[8];
-
-    if (value == MST_UNKNOWN) {
-        mst_sink_puts(sink, unknown);
-    } else if (unit == MST_METRIC_TIME) {
-        mst_sink_seconds(sink, value);
-    } else if (mst_metric_scale(unit) == 1000) {
-        snprintf(fraction, sizeof fraction, ".%03u", (unsigned)(value % 1000));
-        mst_sink_u64(sink, value / 1000);
-        mst_sink_puts(sink, fraction);
-    } else {
-        mst_sink_u64(sink, value);
-    }
-}
 
 void mst_put_milli(struct mst_json *j, const char *key, uint64_t milli)
 {
     mst_json_value(j, key);
-    mst_metric_put(j->out, MST_METRIC_MEAN, milli, "null");
+    mst_quantity_put(j->out, MST_QUANTITY_MEAN, milli, "null");
 }
 
 const char *mst_metric_why(const struct mst_metric *metric, const struct mst_summary *s)

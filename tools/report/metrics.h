@@ -11,14 +11,9 @@
 #include <stdint.h>
 
 #include "analysis/summary.h"
-#include "console/format.h"
+#include "doc/quantity.h"
 #include "render/json_writer.h"
 #include "render/sink.h"
-
-enum mst_metric_unit {
-    MST_METRIC_COUNT, MST_METRIC_MEAN, MST_METRIC_RATE, MST_METRIC_TIME, MST_METRIC_BYTES,
-    MST_METRIC_BYTE_RATE, MST_METRIC_SHARE
-};
 
 enum mst_metric_id {
 #define METRIC(id, ...) MST_M_##id,
@@ -41,7 +36,7 @@ enum mst_metric_shown {
 };
 
 struct mst_metric {
-    enum mst_metric_unit unit;
+    enum mst_quantity unit;
     /* How a summary has it: see mst_metric_get(). */
     enum mst_metric_source source;
     size_t         member;                    /* offset of a uint64_t in what `source` names */
@@ -68,16 +63,6 @@ extern const struct mst_metric mst_metrics[MST_M_COUNT];
 /* The run's value: MEAN, RATE and SHARE in thousandths, TIME in nanoseconds. MST_UNKNOWN also
  * where a summary does not have it. */
 uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summary *s);
-/* Returns the divisor that makes plain numbers, seconds or bytes of such a value. */
-double mst_metric_scale(enum mst_metric_unit unit);
-
-/* "1.02 s"; "not known". */
-struct mst_formatted mst_metric_format(enum mst_metric_unit unit, uint64_t value);
-/* "35.9 us" as "35.9 µs", for where that letter can be shown. */
-struct mst_formatted mst_format_micro(struct mst_formatted number);
-/* Writes it for programs, in seconds, bytes or plain numbers; `unknown` where it is not known. */
-void mst_metric_put(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value,
-                    const char *unknown);
 /* A member of a JSON object: thousandths as a plain number, or null. */
 void mst_put_milli(struct mst_json *j, const char *key, uint64_t milli);
 /* Why it is not known in this run. */

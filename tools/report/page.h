@@ -8,6 +8,7 @@
 #ifndef MPMSTAT_PAGE_H
 #define MPMSTAT_PAGE_H
 
+#include "doc/html.h"
 #include "render/sink.h"
 #include "report/metrics.h"
 #include "segment/parts.h"
@@ -29,18 +30,6 @@ void mst_page_begin(struct mst_sink *sink, const struct mst_page *page);
 typedef int mst_page_data(struct mst_sink *sink, const void *of, char *error);
 int  mst_page_end(struct mst_sink *sink, const struct mst_page *page, mst_page_data *put_data,
                   const void *of, char *error);
-
-/* The value for programs, and as people read it; "not known". */
-void mst_page_number(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value);
-void mst_page_cell(struct mst_sink *sink, enum mst_metric_unit unit, uint64_t value);
-
-/* Begins a table that scrolls by itself where it is too wide; its name is for screen readers.
- * MST_PAGE_TABLE_END ends it. */
-void mst_page_table(struct mst_sink *sink, const char *name, const char *class);
-#define MST_PAGE_TABLE_END "</tbody></table></div>\n"
-
-/* The row of that table that names the next rows' group, over `columns` columns of values. */
-void mst_page_group(struct mst_sink *sink, const char *group, size_t columns);
 
 /* A row of a name and its value, where there is one. */
 void mst_page_pair(struct mst_sink *sink, const char *name, const char *value);

@@ -2,17 +2,12 @@
 #include "report/pages.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "console/format.h"
-#include "report/lines.h"
-#include "report/markup.h"
+#include "doc/table.h"
 #include "report/metrics.h"
 #include "segment/parts.h"
 
-#define PAGES_SHOWN 8u    /* HTML and JSON have more */
-#define NAME_SHOWN  48u   /* columns of a name in a line; the others have all of it */
-#define NUMBERS     45u   /* columns of the numbers before it */
+#define PAGES_SHOWN 8u   /* HTML and JSON have more */
 
 static uint64_t mean_ns(const struct mst_by_name_row *row)
 {
@@ -49,57 +44,45 @@ static void name_of(const struct mst_by_name_row *row, char text[MST_PATH_NAME_M
         snprintf(text, MST_PATH_NAME_MAX, "%zu others", row->names);
 }
 
-void mst_pages_text(struct mst_sink *sink, const struct mst_summary_server *server)
+static void put_page(struct mst_doc_table *t, const struct mst_by_name *pages,
+                     const struct mst_by_name_row *row)
 {
+    char name[MST_PATH_NAME_MAX], part[64];
+
+    name_of(row, name);
+    main_part(row, part);
+    mst_doc_row(t, MST_STYLE_PLAIN);
+    mst_doc_words(t, "%s", name);
+    mst_doc_number(t, row->requests);
+    mst_doc_number(t, share_milli(pages, row));
+    mst_doc_number(t, mean_ns(row));
+    mst_doc_number(t, row->p95_ns);
+    mst_doc_words(t, "%s", part);
+}
+
+void mst_pages_put(const struct mst_doc *doc, const struct mst_summary_server *server)
+{
+    static const struct mst_doc_column columns[] = {
+        { "page", .kind = MST_DOC_NAME },
+        { "requests", .quantity = MST_QUANTITY_COUNT },
+        { "of time", .quantity = MST_QUANTITY_SHARE },
+        { "mean", .quantity = MST_QUANTITY_TIME },
+        { "p95", .quantity = MST_QUANTITY_TIME },
+        { "most of it", .kind = MST_DOC_WORDS },
+    };
     const struct mst_by_name *pages = &server->pages;
-    char name[MST_PATH_NAME_MAX], part[64], numbers[NUMBERS * 4], text[192];
+    struct mst_doc_table t;
     size_t i;
 
     if (mst_summary_is_php(server) || server->requests == 0)
         return;
-    if (pages->count == 0) {
-        mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, MST_PAGES_UNKNOWN);
-        mst_sink_char(sink, '\n');
-        return;
-    }
-    mst_line(sink, "  %9s%9s%11s%11s   %s", "requests", "of time", "mean", "p95",
-             "page: what it took most for");
-    for (i = 0; i < shown(pages); i++) {
-        const struct mst_by_name_row *row = &pages->rows[i];
-
-        name_of(row, name);
-        main_part(row, part);
-        snprintf(numbers, sizeof numbers, "  %9s%9s%11s%11s",
-                 mst_format_count(row->requests).text,
-                 mst_format_percent(share_milli(pages, row)).text,
-                 mst_format_time(mean_ns(row)).text, mst_format_time(row->p95_ns).text);
-        snprintf(text, sizeof text, "%.*s%s%s%s", (int)NAME_SHOWN, name,
-                 strlen(name) > NAME_SHOWN ? "..." : "", part[0] != '\0' ? ": " : "", part);
-        mst_wrapped(sink, numbers, NUMBERS, MST_TEXT_WIDTH, text);
-    }
-    mst_sink_char(sink, '\n');
-}
-
-void mst_pages_markdown(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    const struct mst_by_name *pages = &server->pages;
-    char name[MST_PATH_NAME_MAX], part[64];
-    size_t i;
-
     if (pages->count == 0)
-        return;
-    mst_markdown(sink, "\n| page | requests | of time | mean | p95 | most of it |\n"
-                       "|---|--:|--:|--:|--:|---|\n");
-    for (i = 0; i < shown(pages); i++) {
-        const struct mst_by_name_row *row = &pages->rows[i];
-
-        name_of(row, name);
-        main_part(row, part);
-        mst_markdown(sink, "| %s | %s | %s | %s | %s | %s |\n", name,
-                     mst_format_count(row->requests).text,
-                     mst_format_percent(share_milli(pages, row)).text,
-                     mst_format_time(mean_ns(row)).text, mst_format_time(row->p95_ns).text, part);
-    }
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s", MST_PAGES_UNKNOWN);
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < shown(pages); i++)
+        put_page(&t, pages, &pages->rows[i]);
+    mst_doc_table_end(&t, doc, "Pages", "pages");
+    mst_doc_space(doc);
 }
 
 static void put_row(struct mst_json *j, const struct mst_by_name *pages,

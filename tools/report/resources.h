@@ -5,6 +5,7 @@
 #define MPMSTAT_REPORT_RESOURCES_H
 
 #include "analysis/summary.h"
+#include "doc/doc.h"
 #include "render/json_writer.h"
 #include "render/sink.h"
 
@@ -17,8 +18,8 @@ void mst_machine_resources_text(struct mst_sink *sink, const struct mst_summary 
 void mst_resources_json(struct mst_json *j, const struct mst_summary_server *server);
 void mst_machine_resources_json(struct mst_json *j, const struct mst_summary *s);
 
-/* Tables of the pools of a run's servers. */
-void mst_pools_html(struct mst_sink *sink, const struct mst_summary *s);
-void mst_pools_markdown(struct mst_sink *sink, const struct mst_summary *s, const char *run);
+/* The table of a PHP-FPM's pools. */
+void mst_pools_put(const struct mst_doc *doc, const struct mst_summary *s,
+                   const struct mst_summary_server *server);
 
 #endif

@@ -4,45 +4,13 @@
 
 #include "analysis/resources.h"
 #include "console/format.h"
-#include "report/lines.h"
+#include "doc/lines.h"
 #include "report/resources.h"
 
 /* Of what came near to its limit, or stalled. */
 static void put_text(struct mst_sink *sink, const char *name, const char *text)
 {
     mst_wrapped_styled(sink, MST_STYLE_WARNING, name, MST_TEXT_INDENT, MST_TEXT_WIDTH, text);
-}
-
-#define POOL_COLUMNS 74u   /* of its figures; the label follows, since it can be long */
-
-static void put_pool(struct mst_sink *sink, const struct mst_summary_pool *p)
-{
-    char figures[320];
-
-    snprintf(figures, sizeof figures, "  %5s%6s%6s%8s%8s%9s%9s%9s%9s",
-             mst_format_count(p->workers_limit).text, mst_format_milli(p->mean_busy_milli).text,
-             mst_format_count(p->max_busy).text, mst_format_percent(p->at_limit_milli).text,
-             mst_format_count(p->limit_reached).text, mst_format_count(p->requests).text,
-             mst_format_time(mst_pool_mean_wait_ns(p)).text,
-             mst_format_time(mst_pool_mean_run_ns(p)).text,
-             mst_format_bytes(p->max_memory_bytes).text);
-    figures[POOL_COLUMNS - 1] = '\0';
-    mst_wrapped_styled(sink, p->max_busy != MST_UNKNOWN && p->max_busy >= p->workers_limit ?
-                       MST_STYLE_WARNING : MST_STYLE_PLAIN, figures, POOL_COLUMNS, MST_TEXT_WIDTH,
-                       p->label);
-}
-
-static void put_pools(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    size_t i;
-
-    if (!mst_pools_matter(server))
-        return;
-    mst_line(sink, "  %5s%6s%6s%8s%8s%9s%9s%9s%9s   %s", "limit", "busy", "most", "full",
-             "reached", "requests", "php_wait", "php_run", "memory", "pool");
-    for (i = 0; i < server->pool_count; i++)
-        if (mst_pool_was_used(&server->pools[i]))
-            put_pool(sink, &server->pools[i]);
 }
 
 static void put_files(struct mst_sink *sink, const struct mst_summary_server *server)
@@ -101,7 +69,9 @@ static void put_group(struct mst_sink *sink, const struct mst_summary *s,
 void mst_resources_text(struct mst_sink *sink, const struct mst_summary *s,
                         const struct mst_summary_server *server)
 {
-    put_pools(sink, server);
+    const struct mst_doc doc = mst_doc_text(sink, MST_TEXT_WIDTH);
+
+    mst_pools_put(&doc, s, server);
     put_http2_workers(sink, server);
     put_files(sink, server);
     put_group(sink, s, server);

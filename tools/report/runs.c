@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "archive/archive.h"
-#include "report/lines.h"
+#include "doc/lines.h"
 #include "report/needs.h"
 #include "report/report.h"
 #include "segment/format.h"
@@ -57,6 +57,7 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
 {
     struct mst_sizing sizing;
     struct mst_usl usl;
+    const struct mst_doc doc = mst_doc_text(sink, WIDTH);
     char knee[768];
     size_t i, a;
 
@@ -67,7 +68,7 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
         mst_report_text(sink, &report->runs[i].summary, report->runs[i].path,
                         report->percentiles);
         mst_sink_puts(sink, "\n");
-        mst_needs_text(sink, &report->runs[i].summary);
+        mst_needs_put(&doc, &report->runs[i].summary, "");
         for (a = 0; a < MST_ADVICE_COUNT; a++)
             put_advice(sink, &sizing.advice[a]);
     }

@@ -1,18 +1,16 @@
-/* servers.h - several servers of a kind in a run, and all of them together: in text, Markdown and
- * HTML. Nothing is written where there is one of a kind. */
+/* servers.h - several servers of a kind in a run, and all of them together. Nothing is written where
+ * there is one of a kind. */
 #ifndef MPMSTAT_SERVERS_H
 #define MPMSTAT_SERVERS_H
 
 #include "analysis/summary.h"
-#include "render/sink.h"
+#include "doc/doc.h"
 
 struct mst_text_form;
 
 /* In brief, many servers are one row, that of all together, and there have to be two with
  * requests. */
-void mst_servers_text(struct mst_sink *sink, const struct mst_summary *s,
-                      const struct mst_text_form *form);
-void mst_servers_markdown(struct mst_sink *sink, const struct mst_summary *s);
-void mst_servers_html(struct mst_sink *sink, const struct mst_summary *s);
+void mst_servers_put(const struct mst_doc *doc, const struct mst_summary *s,
+                     const struct mst_text_form *form);
 
 #endif

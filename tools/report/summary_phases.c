@@ -10,7 +10,7 @@
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 #include "console/format.h"
-#include "report/lines.h"
+#include "doc/lines.h"
 #include "report/summary_text.h"
 #include "segment/fields.h"
 #include "segment/format.h"

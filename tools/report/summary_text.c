@@ -14,7 +14,7 @@
 #include "console/format.h"
 #include "exec/shell_quote.h"
 #include "report/generators.h"
-#include "report/lines.h"
+#include "doc/lines.h"
 #include "report/pages.h"
 #include "report/report.h"
 #include "report/resources.h"
@@ -26,6 +26,7 @@
 #define ENDS_SHOWN 5u    /* the archive has all */
 #define PROGRAMS_SHOWN 5u
 #define BRIEF_WIDTH    79u
+#define LINE_WIDTH     100u   /* of tables: the figures leave little for long names */
 
 /* What is written, and where to. */
 struct view {
@@ -464,6 +465,7 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
 
 static void put_server(const struct view *v, const struct mst_summary_server *server)
 {
+    const struct mst_doc doc = mst_doc_text(v->sink, MST_TEXT_WIDTH);
     const struct mst_summary *s = v->s;
     struct mst_sink *sink = v->sink;
 
@@ -479,7 +481,7 @@ static void put_server(const struct view *v, const struct mst_summary_server *se
     if (v->form.brief)
         return;
     put_ends(sink, s, server);
-    mst_pages_text(sink, server);
+    mst_pages_put(&doc, server);
     put_costs(sink, s, server);
 }
 
@@ -493,14 +495,18 @@ static void put_findings(const struct view *v)
 
 static void put_all_servers(const struct view *v)
 {
-    mst_servers_text(v->sink, v->s, &v->form);
+    const struct mst_doc doc = mst_doc_text(v->sink, v->form.brief ? v->form.width : LINE_WIDTH);
+
+    mst_servers_put(&doc, v->s, &v->form);
     if (v->s->server_count > 1 && mst_summary_fronts(v->s).count > 1 && v->s->client.known)
         put_sides(v);
 }
 
 static void put_generators(const struct view *v)
 {
-    mst_generators_text(v->sink, v->s);
+    const struct mst_doc doc = mst_doc_text(v->sink, LINE_WIDTH);
+
+    mst_generators_put(&doc, v->s);
 }
 
 /* Apaches, PHPs, and those without a request, of which there is only a heading. */

@@ -12,8 +12,8 @@
 #include "base/clock.h"
 #include "console/format.h"
 #include "render/json_writer.h"
-#include "report/lines.h"
-#include "report/markup.h"
+#include "doc/lines.h"
+#include "doc/markup.h"
 
 /* Scatter that is always there: of rates and times a fraction, of errors a difference. */
 #define FLOOR_RATIO  0.01

@@ -220,7 +220,7 @@ def test_limits_in_every_format(limited):
     assert server["resources"]["open_files_limit"] == 50
     assert run["run"]["ports"] == [{"remote": "127.0.0.1:9000", "max": 50, "limit": 100}]
     text = report("--format", "text", "--run", "1", archive)
-    assert "had 40 files open, limit 50" in text and "   shop\n" in text
+    assert "had 40 files open, limit 50" in text and "  shop\n" in text
     assert "50 of 100 local ports were in use towards 127.0.0.1:9000" in text
     row, = csv.DictReader(io.StringIO(report("--format", "csv", "--run", "1", archive)))
     assert row["open_files_share"] == "0.800" and row["local_ports_share"] == "0.500"

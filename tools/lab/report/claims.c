@@ -83,8 +83,8 @@ static struct answer unsure(const char *why)
 static void say_ratio(char *text, size_t size, const struct mst_ratio *r,
                       const struct mst_metric *metric)
 {
-    const char *as = metric->unit == MST_METRIC_TIME ? "as long" :
-                     metric->unit == MST_METRIC_COUNT ? "as many" : "as much";
+    const char *as = metric->unit == MST_QUANTITY_TIME ? "as long" :
+                     metric->unit == MST_QUANTITY_COUNT ? "as many" : "as much";
 
     snprintf(text, size, "%s times %s (%s to %s; %zu repetitions)", mst_study_ratio(r->ratio).text,
              as, mst_study_ratio(r->low).text, mst_study_ratio(r->high).text,
@@ -198,7 +198,7 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
     size_t of_a = a != NULL ? known_values(right, metric, a) : 0;
     size_t of_b = b != NULL ? known_values(left, metric, b) : 0;
     double sign = claim->relation == MST_CLAIM_LESS ? -1 : 1, low, high;
-    enum mst_metric_unit unit = mst_metrics[metric].unit;
+    enum mst_quantity unit = mst_metrics[metric].unit;
     struct mst_confidence i = { 0 };
     struct answer answer = unsure("the figure is not known of both");
 
@@ -231,7 +231,7 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
 /* ---- a number --------------------------------------------------------------------- */
 
 /* "98.1/s to 103/s in 3 repetitions". */
-static void say_range(char *text, size_t size, enum mst_metric_unit unit, double low, double high,
+static void say_range(char *text, size_t size, enum mst_quantity unit, double low, double high,
                       size_t count)
 {
     const char *few = count < MST_BOOTSTRAP_RUNS_MIN ? ": too few to tell" : "";

@@ -61,28 +61,28 @@ enum mst_metric_id mst_study_metric_find(const char *word, double *scale)
 
 /* ---- as text --------------------------------------------------------------------- */
 
-struct mst_formatted mst_study_format(enum mst_metric_unit unit, double value)
+struct mst_formatted mst_study_format(enum mst_quantity unit, double value)
 {
     struct mst_formatted h = { "not known" };
 
     if (!isfinite(value) || value < 0 || value > 1e15)
         return h;
     switch (unit) {
-    case MST_METRIC_TIME:
-        return mst_format_micro(
+    case MST_QUANTITY_TIME:
+        return mst_quantity_micro(
             mst_format_time((uint64_t)llround(value * (double)MST_NS_PER_S)));
-    case MST_METRIC_BYTES:
+    case MST_QUANTITY_BYTES:
         return mst_format_bytes((uint64_t)llround(value));
-    case MST_METRIC_SHARE:
+    case MST_QUANTITY_SHARE:
         return mst_format_percent((uint64_t)llround(value * 1000));
-    case MST_METRIC_COUNT:
+    case MST_QUANTITY_COUNT:
         if (value == rint(value))
             return mst_format_count((uint64_t)value);
         return mst_format_milli((uint64_t)llround(value * 1000));
     default:
-        h = unit == MST_METRIC_BYTE_RATE ? mst_format_bytes((uint64_t)llround(value)) :
+        h = unit == MST_QUANTITY_BYTE_RATE ? mst_format_bytes((uint64_t)llround(value)) :
             mst_format_milli((uint64_t)llround(value * 1000));
-        if (unit != MST_METRIC_MEAN)
+        if (unit != MST_QUANTITY_MEAN)
             strncat(h.text, "/s", sizeof h.text - strlen(h.text) - 1);
         return h;
     }
@@ -90,5 +90,5 @@ struct mst_formatted mst_study_format(enum mst_metric_unit unit, double value)
 
 struct mst_formatted mst_study_ratio(double ratio)
 {
-    return mst_study_format(MST_METRIC_MEAN, ratio);
+    return mst_study_format(MST_QUANTITY_MEAN, ratio);
 }

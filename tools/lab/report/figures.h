@@ -14,7 +14,7 @@
 enum mst_metric_id mst_study_metric_find(const char *word, double *scale);
 
 /* "35.2 ms", "1.02 MB", "45.0/s", "12.3 %"; "not known". */
-struct mst_formatted mst_study_format(enum mst_metric_unit unit, double value);
+struct mst_formatted mst_study_format(enum mst_quantity unit, double value);
 /* "1.35", "0.98", "23.4". */
 struct mst_formatted mst_study_ratio(double ratio);
 

@@ -14,7 +14,7 @@
 #include "lab/report/published.h"
 #include "lab/report/report.h"
 #include "lab/report/tables.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/page.h"
 #include "segment/format.h"
 #include "stats/bootstrap.h"

@@ -17,9 +17,9 @@
 #define RAMP_BINS 60u
 
 static const char *const unit_names[] = {
-    [MST_METRIC_COUNT] = "count", [MST_METRIC_MEAN] = "count", [MST_METRIC_RATE] = "rate",
-    [MST_METRIC_TIME] = "time", [MST_METRIC_BYTES] = "bytes", [MST_METRIC_BYTE_RATE] = "byte_rate",
-    [MST_METRIC_SHARE] = "share",
+    [MST_QUANTITY_COUNT] = "count", [MST_QUANTITY_MEAN] = "count", [MST_QUANTITY_RATE] = "rate",
+    [MST_QUANTITY_TIME] = "time", [MST_QUANTITY_BYTES] = "bytes", [MST_QUANTITY_BYTE_RATE] = "byte_rate",
+    [MST_QUANTITY_SHARE] = "share",
 };
 
 /* ---- values ----------------------------------------------------------------------- */

@@ -10,7 +10,7 @@
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
 #include "lab/report/report.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 
 static void put_paragraph(struct mst_sink *sink, const char *string)
 {
@@ -66,7 +66,7 @@ static void put_head(struct mst_sink *sink, const enum mst_metric_id *figures, s
 static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
                          enum mst_metric_id metric)
 {
-    enum mst_metric_unit unit = mst_metrics[metric].unit;
+    enum mst_quantity unit = mst_metrics[metric].unit;
     struct mst_estimate e = mst_estimate_of(c, metric);
 
     mst_markdown(sink, " %s", e.count > 0 ? mst_study_format(unit, e.mean).text : "-");

@@ -41,7 +41,7 @@ static void measure_client(double *v, const struct mst_summary *s)
     for (i = 0; i < MST_M_COUNT; i++)
         if (mst_metrics[i].study != NULL && mst_metrics[i].source == MST_FROM_CLIENT)
             v[i] = mst_cell(mst_metric_get(&mst_metrics[i], s)) /
-                   mst_metric_scale(mst_metrics[i].unit);
+                   mst_quantity_scale(mst_metrics[i].unit);
     v[MST_M_TAKEN] = isnan(duration) ? mst_cell_seconds(s->duration_ns) : duration;
     v[MST_M_TRANSFER] = over(v[MST_M_BYTES], v[MST_M_TAKEN]);
     v[MST_M_BETWEEN] = over(v[MST_M_TAKEN], v[MST_M_REQUESTS]);

@@ -10,14 +10,14 @@
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
 #include "report/cells.h"
-#include "report/markup.h"
+#include "doc/markup.h"
 #include "report/page.h"
 
 /* ---- numbers ---------------------------------------------------------------------- */
 
 #define DASH "<span class=\"unknown\">–</span>"
 
-static void put_value(struct mst_sink *sink, enum mst_metric_unit unit, double value)
+static void put_value(struct mst_sink *sink, enum mst_quantity unit, double value)
 {
     if (!isfinite(value)) {
         mst_html(sink, DASH);
@@ -29,7 +29,7 @@ static void put_value(struct mst_sink *sink, enum mst_metric_unit unit, double v
 }
 
 /* Below the value: its interval, or without one the least and the most of the repetitions. */
-static void put_range(struct mst_sink *sink, enum mst_metric_unit unit, double low, double high)
+static void put_range(struct mst_sink *sink, enum mst_quantity unit, double low, double high)
 {
     mst_html(sink, "<small>%s – %s</small>", mst_study_format(unit, low).text,
              mst_study_format(unit, high).text);
@@ -38,7 +38,7 @@ static void put_range(struct mst_sink *sink, enum mst_metric_unit unit, double l
 static void put_estimate(struct mst_sink *sink, enum mst_metric_id metric,
                          const struct mst_study_case *c)
 {
-    enum mst_metric_unit unit = mst_metrics[metric].unit;
+    enum mst_quantity unit = mst_metrics[metric].unit;
     struct mst_estimate e = mst_estimate_of(c, metric);
 
     put_value(sink, unit, e.mean);

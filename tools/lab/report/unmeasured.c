@@ -87,7 +87,7 @@ static struct extremes extremes_of(const struct mst_study_section *section, stru
 
 /* "from 3.2 % (event) to 91 % (prefork)"; of one only "91 % (prefork)"; "about 3.2 %". */
 static char *say_extremes(const struct mst_study_section *section, const struct extremes *e,
-                          enum mst_metric_unit unit)
+                          enum mst_quantity unit)
 {
     char *least = mst_study_label(section, e->least_case);
     char *most = mst_study_label(section, e->most_case), *text = NULL;
@@ -111,7 +111,7 @@ static int add(struct mst_insights *findings, const struct mst_study_section *se
 
 /* Adds "BEFORE EXTREMES AFTER". */
 static int add_extremes(struct mst_insights *findings, const struct mst_study_section *section,
-                        const struct extremes *e, enum mst_metric_unit unit, const char *before,
+                        const struct extremes *e, enum mst_quantity unit, const char *before,
                         const char *after)
 {
     char *extremes = say_extremes(section, e, unit), *text = NULL;
@@ -140,7 +140,7 @@ static int say_shares(struct mst_insights *findings, const struct mst_study_sect
         struct extremes e = extremes_of(section, shares[i].subject);
 
         if (e.known > 0 && e.most >= WORTH_TELLING)
-            failed = add_extremes(findings, section, &e, MST_METRIC_SHARE, shares[i].before,
+            failed = add_extremes(findings, section, &e, MST_QUANTITY_SHARE, shares[i].before,
                                   shares[i].after);
     }
     return failed;
@@ -164,7 +164,7 @@ static int say_tail(struct mst_insights *findings, const struct mst_study_sectio
 
     if (e.known == 0 || e.most < TAIL_FACTOR)
         return 0;
-    return add_extremes(findings, section, &e, MST_METRIC_MEAN, "A mean hides the slowest: "
+    return add_extremes(findings, section, &e, MST_QUANTITY_MEAN, "A mean hides the slowest: "
                         "p99 is", " times the median");
 }
 
@@ -275,10 +275,10 @@ static int say_memory(struct mst_insights *findings, const struct mst_study_sect
         snprintf(after, sizeof after, "; adding up RSS, as is usual, would have said up to %s "
                  "times as much", mst_study_ratio(more.most).text);
     if (pss.known > 0)
-        failed = add_extremes(findings, section, &pss, MST_METRIC_BYTES, "At their peak all "
+        failed = add_extremes(findings, section, &pss, MST_QUANTITY_BYTES, "At their peak all "
                               "processes together took (PSS: what is shared counts once)", after);
     if (each.known > 0 && !failed)
-        failed = add_extremes(findings, section, &each, MST_METRIC_BYTES, "A process took", "");
+        failed = add_extremes(findings, section, &each, MST_QUANTITY_BYTES, "A process took", "");
     return failed;
 }
 
@@ -288,7 +288,7 @@ static int say_machine(struct mst_insights *findings, const struct mst_study_sec
 
     if (busy.known == 0)
         return 0;
-    return add_extremes(findings, section, &busy, MST_METRIC_SHARE,
+    return add_extremes(findings, section, &busy, MST_QUANTITY_SHARE,
                         "The machine's CPUs were busy for", " of the time");
 }
 
@@ -300,10 +300,10 @@ static int say_processes(struct mst_insights *findings, const struct mst_study_s
     int failed = 0;
 
     if (forks.known > 0 && forks.most >= WORTH_TELLING)
-        failed = add_extremes(findings, section, &forks, MST_METRIC_MEAN,
+        failed = add_extremes(findings, section, &forks, MST_QUANTITY_MEAN,
                               "For each request processes were forked:", "");
     if (cpu.known > 0 && !failed)
-        failed = add_extremes(findings, section, &cpu, MST_METRIC_TIME,
+        failed = add_extremes(findings, section, &cpu, MST_QUANTITY_TIME,
                               "CPU time for a request, at the servers:", "");
     return failed;
 }
@@ -358,13 +358,13 @@ static int say_spawning(struct mst_insights *findings, const struct mst_study_se
     int failed = 0;
 
     if (first.known > 0)
-        failed = add_extremes(findings, section, &first, MST_METRIC_TIME,
+        failed = add_extremes(findings, section, &first, MST_QUANTITY_TIME,
                               "From the first request to the first fork it took", "");
     if (rate.known > 0 && !failed)
-        failed = add_extremes(findings, section, &rate, MST_METRIC_RATE, "Between a tenth and nine "
+        failed = add_extremes(findings, section, &rate, MST_QUANTITY_RATE, "Between a tenth and nine "
                               "tenths of them, processes came at", "");
     if (all.known > 0 && !failed)
-        failed = add_extremes(findings, section, &all, MST_METRIC_TIME, "All were there after", "");
+        failed = add_extremes(findings, section, &all, MST_QUANTITY_TIME, "All were there after", "");
     return failed;
 }
 

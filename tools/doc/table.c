@@ -1,0 +1,143 @@
+/* table.c - gathers the cells of a table: see table.h. */
+#include "doc/table.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "doc/writers.h"
+
+void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *columns,
+                         size_t width)
+{
+    assert(width <= 32);
+    *t = (struct mst_doc_table){ .columns = columns, .width = width };
+    t->texts = calloc(1, 1);
+    t->used = t->room = 1;
+    t->failed = t->texts == NULL;
+}
+
+void mst_doc_hide(struct mst_doc_table *t, size_t column)
+{
+    t->hidden |= 1u << column;
+}
+
+/* Where the text begins in `texts`; 0, an empty one, where memory ran out. */
+__attribute__((format(printf, 2, 0)))
+static size_t keep(struct mst_doc_table *t, const char *format, va_list args)
+{
+    size_t at = t->used, length;
+    char *text;
+
+    if (t->failed || vasprintf(&text, format, args) < 0) {
+        t->failed = true;
+        return 0;
+    }
+    length = strlen(text) + 1;
+    while (t->room - t->used < length && !t->failed)
+        t->failed = !mst_grow(&t->texts, &t->room, t->room, 1);
+    if (!t->failed) {
+        memcpy(t->texts + at, text, length);
+        t->used += length;
+    }
+    free(text);
+    return t->failed ? 0 : at;
+}
+
+/* The next cell of the latest row; NULL: memory ran out. */
+static struct mst_doc_cell *next_cell(struct mst_doc_table *t)
+{
+    struct mst_doc_cell *cell = NULL;
+
+    assert(t->failed || t->cell_count < t->line_count * t->width);
+    if (!t->failed)
+        cell = mst_append(&t->cells, &t->cell_count, sizeof *cell);
+    t->failed |= cell == NULL;
+    return cell;
+}
+
+static void fill_line(struct mst_doc_table *t)
+{
+    while (!t->failed && t->cell_count < t->line_count * t->width)
+        mst_doc_blank(t);
+}
+
+static void begin_line(struct mst_doc_table *t, const struct mst_doc_line *line)
+{
+    struct mst_doc_line *to;
+
+    fill_line(t);
+    to = t->failed ? NULL : mst_append(&t->lines, &t->line_count, sizeof *to);
+    t->failed |= to == NULL;
+    if (to != NULL)
+        *to = *line;
+}
+
+void mst_doc_row(struct mst_doc_table *t, enum mst_style style)
+{
+    begin_line(t, &(struct mst_doc_line){ .style = style });
+}
+
+void mst_doc_number(struct mst_doc_table *t, uint64_t value)
+{
+    struct mst_doc_cell *cell = next_cell(t);
+
+    if (cell != NULL)
+        *cell = (struct mst_doc_cell){ .is = MST_DOC_VALUE, .value = value };
+}
+
+void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
+{
+    struct mst_doc_cell *cell = next_cell(t);
+    va_list args;
+
+    va_start(args, format);
+    if (cell != NULL)
+        *cell = (struct mst_doc_cell){ .is = MST_DOC_TEXT_CELL, .text = keep(t, format, args) };
+    va_end(args);
+}
+
+void mst_doc_blank(struct mst_doc_table *t)
+{
+    struct mst_doc_cell *cell = next_cell(t);
+
+    if (cell != NULL)
+        *cell = (struct mst_doc_cell){ .is = MST_DOC_BLANK };
+}
+
+void mst_doc_note(struct mst_doc_table *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (!t->failed)
+        t->lines[t->line_count - 1].note = keep(t, format, args);
+    va_end(args);
+}
+
+void mst_doc_group(struct mst_doc_table *t, const char *name)
+{
+    begin_line(t, &(struct mst_doc_line){ .is_group = true });
+    mst_doc_note(t, "%s", name);
+}
+
+void mst_doc_table_end(struct mst_doc_table *t, const struct mst_doc *doc, const char *name,
+                       const char *class)
+{
+    fill_line(t);
+    if (t->failed)
+        mst_sink_fail(doc->sink, ENOMEM);
+    else if (t->line_count > 0 && doc->format == MST_DOC_TEXT)
+        mst_doc_table_text(doc, t);
+    else if (t->line_count > 0 && doc->format == MST_DOC_HTML)
+        mst_doc_table_html(doc, t, name, class);
+    else if (t->line_count > 0)
+        mst_doc_table_markdown(doc, t);
+    free(t->lines);
+    free(t->cells);
+    free(t->texts);
+}

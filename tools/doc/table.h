@@ -1,0 +1,94 @@
+/* table.h - a table, made once and written in each format: see doc.h.
+ *
+ * Its columns say what is in them, and so how it is written: a number by its quantity, to the
+ * right; words to the left. A row gives its cells in the order of the columns, also those of
+ * hidden ones. What is not known is a dash.
+ *
+ *     static const struct mst_doc_column columns[] = {
+ *         { "server", .kind = MST_DOC_NAME },
+ *         { "mean", .quantity = MST_QUANTITY_TIME },
+ *     };
+ *     struct mst_doc_table t;
+ *
+ *     mst_doc_table_begin(&t, columns, 2);
+ *     mst_doc_row(&t, MST_STYLE_PLAIN);
+ *     mst_doc_words(&t, "%s", server->name);
+ *     mst_doc_number(&t, server->mean_ns);
+ *     mst_doc_table_end(&t, doc, "Servers", "servers");
+ */
+#ifndef MPMSTAT_DOC_TABLE_H
+#define MPMSTAT_DOC_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "doc/doc.h"
+#include "doc/quantity.h"
+
+enum mst_doc_kind {
+    MST_DOC_NUMBER,
+    MST_DOC_WORDS,
+    MST_DOC_NAME        /* of the row; in text it stands last, where a long one can wrap */
+};
+
+struct mst_doc_column {
+    const char       *name;      /* on a page and in Markdown */
+    const char       *sub;       /* what of it: "at most"; NULL: nothing */
+    const char       *word;      /* in text, where there is little room; NULL: the name */
+    enum mst_doc_kind kind;
+    enum mst_quantity quantity;  /* of numbers */
+};
+
+/* Belongs to table.c and the writers. */
+struct mst_doc_cell {
+    enum { MST_DOC_BLANK, MST_DOC_VALUE, MST_DOC_TEXT_CELL } is;
+    uint64_t value;              /* of VALUE */
+    size_t   text;               /* of TEXT_CELL: where it begins in `texts` */
+};
+struct mst_doc_line {
+    enum mst_style style;
+    bool   is_group;
+    size_t note;                 /* in `texts`; 0: none. Of a group, its name */
+};
+struct mst_doc_table {
+    const struct mst_doc_column *columns;
+    size_t               width;  /* columns */
+    unsigned             hidden; /* 1u << column each */
+    size_t               line_count, cell_count, used, room;
+    struct mst_doc_line *lines;
+    struct mst_doc_cell *cells;  /* line_count times width; a group's are blank */
+    char                *texts;  /* NUL behind each; the first is "" */
+    bool                 failed; /* memory ran out: the sink will fail */
+};
+
+/* At most 32 columns; `columns` lives as long as the table. */
+void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *columns,
+                         size_t width);
+
+/* No format shows this column. */
+void mst_doc_hide(struct mst_doc_table *t, size_t column);
+
+/* Begins a row. STRONG: it is the sum of the others; WARNING: people have to see it. */
+void mst_doc_row(struct mst_doc_table *t, enum mst_style style);
+
+/* The next cell of the row: a number, MST_UNKNOWN: it is not known; words; nothing, since there is
+ * no such thing. */
+void mst_doc_number(struct mst_doc_table *t, uint64_t value);
+void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void mst_doc_blank(struct mst_doc_table *t);
+
+/* A sentence about the row. */
+void mst_doc_note(struct mst_doc_table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A line that says what the rows below it are. */
+void mst_doc_group(struct mst_doc_table *t, const char *name);
+
+/* Writes it, where it has a row, and frees it. name: for readers who do not see it; class: its look
+ * on a page. */
+void mst_doc_table_end(struct mst_doc_table *t, const struct mst_doc *doc, const char *name,
+                       const char *class);
+
+#endif

@@ -1,0 +1,103 @@
+/* table_html.c - a table of a page: see table.h. */
+#include "segment/terms.h"
+#include "doc/html.h"
+#include "doc/markup.h"
+#include "doc/writers.h"
+
+static bool is_words(const struct mst_doc_table *t, size_t column)
+{
+    return t->columns[column].kind != MST_DOC_NUMBER;
+}
+
+static void put_head(struct mst_sink *sink, const struct mst_doc_table *t)
+{
+    size_t i;
+
+    mst_html(sink, "<thead><tr>");
+    for (i = 0; i < t->width; i++) {
+        const struct mst_doc_column *column = &t->columns[i];
+
+        if (!mst_doc_is_shown(t, i))
+            continue;
+        mst_html(sink, column->kind == MST_DOC_WORDS ? "<th scope=\"col\" class=\"text\">%s"
+                                                     : "<th scope=\"col\">%s", column->name);
+        if (column->sub != NULL)
+            mst_html(sink, "<small>%s</small>", column->sub);
+        mst_html(sink, "</th>");
+    }
+    mst_html(sink, "</tr></thead><tbody>\n");
+}
+
+static void put_name(struct mst_sink *sink, const struct mst_doc_table *t, enum mst_style style,
+                     const struct mst_doc_cell *cell)
+{
+    mst_html(sink, style == MST_STYLE_STRONG ? "<th scope=\"row\"><strong>%s</strong></th>"
+                                             : "<th scope=\"row\">%s</th>", t->texts + cell->text);
+}
+
+static void put_number(struct mst_sink *sink, const struct mst_doc_table *t, size_t column,
+                       uint64_t value)
+{
+    if (value == MST_UNKNOWN)
+        mst_html(sink, "<td class=\"unknown\">–</td>");
+    else
+        mst_page_cell(sink, t->columns[column].quantity, value);
+}
+
+/* The note follows in the row's last cell. */
+static void put_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_t line,
+                     size_t column, const char *note)
+{
+    const struct mst_doc_cell *cell = mst_doc_cell(t, line, column);
+
+    if (t->columns[column].kind == MST_DOC_NAME) {
+        put_name(sink, t, t->lines[line].style, cell);
+    } else if (cell->is == MST_DOC_VALUE) {
+        put_number(sink, t, column, cell->value);
+    } else if (note[0] != '\0') {
+        mst_html(sink, is_words(t, column) ? "<td class=\"text\">%s<small>%s</small></td>"
+                                           : "<td>%s<small>%s</small></td>",
+                 t->texts + cell->text, note);
+    } else {
+        mst_html(sink, is_words(t, column) ? "<td class=\"text\">%s</td>" : "<td>%s</td>",
+                 t->texts + cell->text);
+    }
+}
+
+static void put_row(struct mst_sink *sink, const struct mst_doc_table *t, size_t line)
+{
+    const char *note = t->texts + t->lines[line].note;
+    size_t i;
+
+    mst_html(sink, t->lines[line].style == MST_STYLE_WARNING ? "<tr class=\"warning\">" : "<tr>");
+    for (i = 0; i < t->width; i++)
+        if (mst_doc_is_shown(t, i))
+            put_cell(sink, t, line, i, i + 1 == t->width ? note : "");
+    mst_html(sink, "</tr>\n");
+}
+
+static size_t count_shown(const struct mst_doc_table *t)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < t->width; i++)
+        count += mst_doc_is_shown(t, i);
+    return count;
+}
+
+void mst_doc_table_html(const struct mst_doc *doc, const struct mst_doc_table *t, const char *name,
+                        const char *class)
+{
+    struct mst_sink *sink = doc->sink;
+    size_t i;
+
+    mst_page_table(sink, name, class);
+    put_head(sink, t);
+    for (i = 0; i < t->line_count; i++) {
+        if (t->lines[i].is_group)
+            mst_page_group(sink, t->texts + t->lines[i].note, count_shown(t) - 1);
+        else
+            put_row(sink, t, i);
+    }
+    mst_html(sink, MST_PAGE_TABLE_END);
+}

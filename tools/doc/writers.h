@@ -1,0 +1,23 @@
+/* writers.h - how each format writes a table: for table.c alone. */
+#ifndef MPMSTAT_DOC_WRITERS_H
+#define MPMSTAT_DOC_WRITERS_H
+
+#include "doc/table.h"
+
+static inline bool mst_doc_is_shown(const struct mst_doc_table *t, size_t column)
+{
+    return (t->hidden & 1u << column) == 0;
+}
+
+static inline const struct mst_doc_cell *mst_doc_cell(const struct mst_doc_table *t, size_t line,
+                                                      size_t column)
+{
+    return &t->cells[line * t->width + column];
+}
+
+void mst_doc_table_text(const struct mst_doc *doc, const struct mst_doc_table *t);
+void mst_doc_table_html(const struct mst_doc *doc, const struct mst_doc_table *t, const char *name,
+                        const char *class);
+void mst_doc_table_markdown(const struct mst_doc *doc, const struct mst_doc_table *t);
+
+#endif
