@@ -325,10 +325,14 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/resources.h \
 	tools/report/resources_json.c \
 	tools/report/resources_text.c \
+	tools/report/parts.c \
+	tools/report/parts.h \
 	tools/report/pools.c \
 	tools/report/runs.c \
 	tools/report/servers.c \
 	tools/report/servers.h \
+	tools/report/sides.c \
+	tools/report/sides.h \
 	tools/report/summary_json.c \
 	tools/report/summary_phases.c \
 	tools/report/summary_text.c \

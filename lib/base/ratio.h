@@ -6,10 +6,10 @@
 
 #include "base/clock.h"
 
-/* Thousandths of the whole, which is not 0. */
+/* Thousandths of the whole, which is not 0; rounded, so that all who say a share say the same. */
 static inline uint64_t mst_milli(uint64_t part, uint64_t whole)
 {
-    return (uint64_t)((unsigned __int128)part * 1000 / whole);
+    return (uint64_t)(((unsigned __int128)part * 1000 + whole / 2) / whole);
 }
 
 /* That part of a number: number * part / whole, of a whole that is not 0. */

@@ -179,11 +179,21 @@ START_TEST(test_brief_fits_a_terminal)
 }
 END_TEST
 
+/* One blank for several: the width of a column is that of its rows. */
+static void squeeze(char *line)
+{
+    char *to = line;
+
+    for (; *line != '\0'; line++)
+        if (*line != ' ' || to[-1] != ' ')
+            *to++ = *line;
+    *to = '\0';
+}
+
 /* All of its rows are rows of the whole text, which has more. */
 START_TEST(test_brief_is_a_selection)
 {
-    static const char *const rows[] = { "\n  requests ", "\n  mean ", "\n  p50 ",
-                                        "\n  NO  counts" };
+    static const char *const rows[] = { "\n requests ", "\n mean ", "\n p50 ", "\n NO counts" };
     static char brief[sizeof text];
     struct run r = quiet_run();
     struct made m;
@@ -193,6 +203,8 @@ START_TEST(test_brief_is_a_selection)
     make(&m, &r, NULL);
     memcpy(brief, brief_of(&m.s, 1u << MST_P50), sizeof brief);
     text_of(&m.s, 1u << MST_P50);
+    squeeze(brief + 1);
+    squeeze(text + 1);
     for (i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *row = strstr(brief, rows[i]);
 
@@ -214,7 +226,7 @@ START_TEST(test_brief_says_what_failed)
     m.s.id = 12;
     m.s.client.failed = 3;
     brief_of(&m.s, 0);
-    ck_assert_ptr_nonnull(strstr(text, "\n  failed, 5xx                3               0\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  failed, 5xx        3             0\n"));
     ck_assert_ptr_nonnull(strstr(text, "\n  ab's failures: "));
     ck_assert_ptr_nonnull(strstr(text, "report -o run.html --run 12 run.db "));
     unmake(&m);
@@ -399,9 +411,9 @@ START_TEST(test_percentiles_shown)
     make(&m, &r, NULL);
     text_of(&m.s, 0);
     ck_assert_ptr_nonnull(strstr(text, "      p50      p90      p95      p99    p99.9      max"));
-    ck_assert_ptr_nonnull(strstr(text, "\n  p95                        -         8.00 ms\n"));
-    ck_assert_ptr_nonnull(strstr(text, "\n  p99                  20.0 ms         8.00 ms"));
-    ck_assert_ptr_nonnull(strstr(text, "\n  p99.9                      -               -\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p95                -       8.00 ms\n"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p99          20.0 ms       8.00 ms"));
+    ck_assert_ptr_nonnull(strstr(text, "\n  p99.9              -             -\n"));
     text_of(&m.s, 1u << MST_P50 | 1u << MST_P95);
     ck_assert_ptr_nonnull(strstr(text, "     mean      p50      p95      max"));
     ck_assert_ptr_null(strstr(text, "p99"));

@@ -68,7 +68,7 @@ uint64_t mst_summary_milli(uint64_t part, uint64_t whole)
 {
     if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
         return MST_UNKNOWN;
-    return (uint64_t)(((unsigned __int128)part * 1000 + whole / 2) / whole);
+    return mst_milli(part, whole);
 }
 
 /* ---- servers ----------------------------------------------------------------------------- */

@@ -109,6 +109,12 @@ void mst_doc_blank(struct mst_doc_table *t)
         *cell = (struct mst_doc_cell){ .is = MST_DOC_BLANK };
 }
 
+void mst_doc_swatch(struct mst_doc_table *t, const char *colour)
+{
+    if (!t->failed)
+        t->cells[t->cell_count - 1].colour = colour;
+}
+
 void mst_doc_note(struct mst_doc_table *t, const char *format, ...)
 {
     va_list args;

@@ -1,7 +1,7 @@
 /* table.h - a table, made once and written in each format: see doc.h.
  *
  * Its columns say what is in them, and so how it is written: a number by its quantity, to the
- * right; words to the left. A row gives its cells in the order of the columns, also those of
+ * right; words and labels to the left. A row gives its cells in the order of the columns, also those of
  * hidden ones. What is not known is a dash.
  *
  *     static const struct mst_doc_column columns[] = {
@@ -29,6 +29,7 @@
 enum mst_doc_kind {
     MST_DOC_NUMBER,
     MST_DOC_WORDS,
+    MST_DOC_LABEL,      /* of the row, a short one */
     MST_DOC_NAME        /* of the row; in text it stands last, where a long one can wrap */
 };
 
@@ -45,6 +46,7 @@ struct mst_doc_cell {
     enum { MST_DOC_BLANK, MST_DOC_VALUE, MST_DOC_TEXT_CELL } is;
     uint64_t value;              /* of VALUE */
     size_t   text;               /* of TEXT_CELL: where it begins in `texts` */
+    const char *colour;          /* the same: NULL: none */
 };
 struct mst_doc_line {
     enum mst_style style;
@@ -78,6 +80,9 @@ void mst_doc_number(struct mst_doc_table *t, uint64_t value);
 void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mst_doc_blank(struct mst_doc_table *t);
+
+/* The cell before gets a patch of this colour of charts, which is a constant. */
+void mst_doc_swatch(struct mst_doc_table *t, const char *colour);
 
 /* A sentence about the row. */
 void mst_doc_note(struct mst_doc_table *t, const char *format, ...)

@@ -6,7 +6,12 @@
 
 static bool is_words(const struct mst_doc_table *t, size_t column)
 {
-    return t->columns[column].kind != MST_DOC_NUMBER;
+    return t->columns[column].kind == MST_DOC_WORDS;
+}
+
+static bool names_row(const struct mst_doc_table *t, size_t column)
+{
+    return t->columns[column].kind == MST_DOC_NAME || t->columns[column].kind == MST_DOC_LABEL;
 }
 
 static void put_head(struct mst_sink *sink, const struct mst_doc_table *t)
@@ -28,11 +33,19 @@ static void put_head(struct mst_sink *sink, const struct mst_doc_table *t)
     mst_html(sink, "</tr></thead><tbody>\n");
 }
 
+static void put_swatch(struct mst_sink *sink, const struct mst_doc_cell *cell)
+{
+    if (cell->colour != NULL)
+        mst_html(sink, "<span class=\"swatch %s\"></span>", cell->colour);
+}
+
 static void put_name(struct mst_sink *sink, const struct mst_doc_table *t, enum mst_style style,
                      const struct mst_doc_cell *cell)
 {
-    mst_html(sink, style == MST_STYLE_STRONG ? "<th scope=\"row\"><strong>%s</strong></th>"
-                                             : "<th scope=\"row\">%s</th>", t->texts + cell->text);
+    mst_html(sink, "<th scope=\"row\">");
+    put_swatch(sink, cell);
+    mst_html(sink, style == MST_STYLE_STRONG ? "<strong>%s</strong></th>" : "%s</th>",
+             t->texts + cell->text);
 }
 
 static void put_number(struct mst_sink *sink, const struct mst_doc_table *t, size_t column,
@@ -50,17 +63,15 @@ static void put_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_
 {
     const struct mst_doc_cell *cell = mst_doc_cell(t, line, column);
 
-    if (t->columns[column].kind == MST_DOC_NAME) {
+    if (names_row(t, column)) {
         put_name(sink, t, t->lines[line].style, cell);
     } else if (cell->is == MST_DOC_VALUE) {
         put_number(sink, t, column, cell->value);
-    } else if (note[0] != '\0') {
-        mst_html(sink, is_words(t, column) ? "<td class=\"text\">%s<small>%s</small></td>"
-                                           : "<td>%s<small>%s</small></td>",
-                 t->texts + cell->text, note);
     } else {
-        mst_html(sink, is_words(t, column) ? "<td class=\"text\">%s</td>" : "<td>%s</td>",
-                 t->texts + cell->text);
+        mst_html(sink, is_words(t, column) ? "<td class=\"text\">" : "<td>");
+        put_swatch(sink, cell);
+        mst_html(sink, note[0] != '\0' ? "%s<small>%s</small></td>" : "%s%s</td>",
+                 t->texts + cell->text, note);
     }
 }
 

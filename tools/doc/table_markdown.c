@@ -23,7 +23,8 @@ static void put_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_
                      size_t column)
 {
     const struct mst_doc_cell *cell = mst_doc_cell(t, line, column);
-    bool is_name = t->columns[column].kind == MST_DOC_NAME;
+    bool is_name = t->columns[column].kind == MST_DOC_NAME ||
+                   t->columns[column].kind == MST_DOC_LABEL;
 
     if (cell->is == MST_DOC_VALUE && cell->value == MST_UNKNOWN)
         mst_markdown(sink, " -");

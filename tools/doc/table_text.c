@@ -113,9 +113,9 @@ static void add(struct line *line, const char *format, ...)
 static void add_cell(struct line *line, const struct layout *l, size_t column, const char *text)
 {
     int blanks = (int)(l->widths[column] - columns_of(text));
-    bool to_the_left = is_words(l->t, column);
+    bool to_the_left = l->t->columns[column].kind != MST_DOC_NUMBER;
 
-    if (!mst_doc_is_shown(l->t, column) || (to_the_left && l->words_beneath))
+    if (!mst_doc_is_shown(l->t, column) || (is_words(l->t, column) && l->words_beneath))
         return;
     if (is_name(l->t, column)) {
         line->name = text;

@@ -1,4 +1,5 @@
-/* generators.h - the processes that made the load, where several did. Nothing is written for a load of one command. */
+/* generators.h - the processes that made the load, where several did. Nothing is written for a load
+ * of one command. */
 #ifndef MPMSTAT_REPORT_GENERATORS_H
 #define MPMSTAT_REPORT_GENERATORS_H
 

@@ -12,65 +12,19 @@
 #include "report/html_verdict.h"
 #include "doc/markup.h"
 #include "report/page.h"
+#include "report/parts.h"
 #include "report/resources.h"
 #include "report/servers.h"
+#include "report/sides.h"
 #include "report/summary_text.h"
 #include "segment/format.h"
 
 #define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
-#define BAR_WIDTH    1000u
 #define ROWS_MANY    20u      /* of a table of requests */
 #define ROWS_FEW     5u       /* with many names, so that the page stays small */
 #define NAMES_WITH_MANY_ROWS 4u
 
-/* ---- a run: both sides, the phases ----------------------------------------------- */
-
-static void put_difference(struct mst_sink *sink, uint64_t client, uint64_t server, uint64_t step)
-{
-    uint64_t apart = client > server ? client - server : server - client;
-
-    if (client == MST_UNKNOWN || server == MST_UNKNOWN)
-        mst_html(sink, "<td><span class=\"unknown\">not known</span></td>");
-    else if (step != MST_UNKNOWN && apart < step)
-        mst_html(sink, "<td>&lt; %s, the tool&#39;s clock</td>", mst_format_time(step).text);
-    else
-        mst_html(sink, "<td>%s%s</td>", client >= server ? "+" : "−",
-                 mst_format_time(apart).text);
-}
-
-static void put_side(struct mst_sink *sink, const char *name, uint64_t client, uint64_t server,
-                     uint64_t step)
-{
-    mst_html(sink, "<tr><th scope=\"row\">%s</th>", name);
-    mst_page_cell(sink, MST_QUANTITY_TIME, client);
-    mst_page_cell(sink, MST_QUANTITY_TIME, server);
-    put_difference(sink, client, server, step);
-    mst_html(sink, "</tr>\n");
-}
-
-static void put_sides(struct mst_sink *sink, const struct mst_summary *s,
-                      const struct mst_summary_server *server)
-{
-    const struct mst_summary_all servers = mst_summary_fronts(s);
-    const struct mst_summary_times *c = &s->client.times, *t = &servers.phases[MST_PHASE_TOTAL];
-    enum mst_percentile p;
-
-    if (!s->client.known)
-        return;
-    mst_html(sink, "<h3>Both sides</h3>\n<p>What the client saw, and how much of it the server "
-             "knows. The difference is the network, the kernel's accept queue, retransmitted "
-             "packets, and the load tool itself.</p>\n");
-    mst_page_table(sink, "Both sides", "sides");
-    mst_html(sink, "<thead><tr><td></td><th scope=\"col\">%s</th><th scope=\"col\">%s</th>"
-             "<th scope=\"col\">client − server</th></tr></thead><tbody>\n", s->client.tool,
-             servers.count > 1 ? "servers" : mst_producer_name(server->producer));
-    put_side(sink, "mean", c->mean_ns, t->mean_ns, s->client.time_step_ns);
-    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
-        put_side(sink, mst_percentile_names[p], mst_summary_percentile(c, p),
-                 mst_summary_percentile(t, p), s->client.time_step_ns);
-    put_side(sink, "max", c->max_ns, t->max_ns, s->client.time_step_ns);
-    mst_html(sink, MST_PAGE_TABLE_END);
-}
+/* ---- the servers of a run -------------------------------------------------------- */
 
 static uint64_t share_of(uint64_t part, uint64_t whole, uint64_t scale)
 {
@@ -82,25 +36,6 @@ static uint64_t share_of(uint64_t part, uint64_t whole, uint64_t scale)
 static uint64_t part_ns(const struct mst_summary_server *server, enum mst_part part)
 {
     return server->parts[part].requests > 0 ? mst_known(server->parts[part].times.sum_ns) : 0;
-}
-
-static void put_bar(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    uint64_t at = 0, width;
-    enum mst_part part;
-
-    mst_html(sink, "<svg class=\"bar\" viewBox=\"0 0 1000 28\" preserveAspectRatio=\"none\" "
-             "aria-hidden=\"true\">");
-    for (part = 0; part < MST_PART_COUNT; part++) {
-        if (part_ns(server, part) == 0)
-            continue;
-        width = share_of(part_ns(server, part), server->phases[MST_PHASE_TOTAL].sum_ns,
-                         BAR_WIDTH);
-        mst_html(sink, "<rect height=\"28\" class=\"%s\" x=\"%" PRIu64 "\" width=\"%" PRIu64
-                 "\"/>", mst_parts[part].colour, at, width);
-        at += width;
-    }
-    mst_html(sink, "</svg>\n");
 }
 
 /* The part that has most of the time, for those who cannot see the bar. */
@@ -158,7 +93,7 @@ static void put_bars(struct mst_sink *sink, const struct mst_summary *s)
         mst_html(sink, "<tr><th scope=\"row\">%s</th>", mst_summary_called(&s->servers[i]));
         mst_page_cell(sink, MST_QUANTITY_TIME, s->servers[i].phases[MST_PHASE_TOTAL].mean_ns);
         mst_html(sink, "<td class=\"trace\">");
-        put_bar(sink, &s->servers[i]);
+        mst_parts_bar(sink, &s->servers[i]);
         mst_html(sink, "</td>");
         put_most(sink, &s->servers[i]);
         mst_html(sink, "</tr>\n");
@@ -167,88 +102,6 @@ static void put_bars(struct mst_sink *sink, const struct mst_summary *s)
     put_key(sink, s);
     mst_html(sink, "<p>Phases, tables and the slowest requests below are those of %s.</p>\n",
              mst_summary_called(mst_summary_front(s)));
-}
-
-static void put_phase(struct mst_sink *sink, const struct mst_summary_server *server,
-                      const char *name, const char *colour, const struct mst_summary_times *t)
-{
-    enum mst_percentile p;
-
-    if (t->count == 0)
-        return;
-    mst_html(sink, "<tr data-phase=\"%s\"><th scope=\"row\"><span class=\"swatch %s\"></span>%s"
-             "</th>", name, colour, name);
-    mst_page_cell(sink, MST_QUANTITY_TIME, t->mean_ns);
-    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
-        mst_page_cell(sink, MST_QUANTITY_TIME, mst_summary_percentile(t, p));
-    mst_page_cell(sink, MST_QUANTITY_TIME, t->max_ns);
-    mst_page_cell(sink, MST_QUANTITY_SHARE,
-                  share_of(t->sum_ns, server->phases[MST_PHASE_TOTAL].sum_ns, 1000));
-    mst_html(sink, "</tr>\n");
-}
-
-/* The parts, then the times that do not add up to the total. */
-static void put_phases(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    static const struct { enum mst_phase phase; const char *name; } others[] = {
-        { MST_PHASE_TOTAL, "total" }, { MST_PHASE_HELD, "held" }, { MST_PHASE_FRONT, "front" },
-    };
-    enum mst_part part;
-    size_t i;
-
-    mst_html(sink, "<h3>Where the time went</h3>\n<p>The parts add up to the total, exactly; "
-             "held is for how long a request kept a worker, and front was before Apache, and is "
-             "not in the total.</p>\n");
-    put_bar(sink, server);
-    mst_page_table(sink, "Phases", "phases");
-    mst_html(sink, "<thead><tr><th scope=\"col\">phase</th><th scope=\"col\">mean</th>"
-             "<th scope=\"col\">p50</th><th scope=\"col\">p90</th><th scope=\"col\">p95</th>"
-             "<th scope=\"col\">p99</th><th scope=\"col\">p99.9</th>"
-             "<th scope=\"col\">max</th><th scope=\"col\">share</th></tr></thead><tbody>\n");
-    for (part = 0; part < MST_PART_COUNT; part++)
-        if (server->parts[part].requests > 0)
-            put_phase(sink, server, mst_parts[part].name, mst_parts[part].colour,
-                      &server->parts[part].times);
-    for (i = 0; i < sizeof others / sizeof *others; i++)
-        put_phase(sink, server, others[i].name, others[i].name,
-                  &server->phases[others[i].phase]);
-    mst_html(sink, MST_PAGE_TABLE_END);
-    mst_html(sink, "<ul class=\"legend\">");
-    for (part = 0; part < MST_PART_COUNT; part++)
-        if (server->parts[part].requests > 0)
-            mst_page_key(sink, part);
-    mst_html(sink, "</ul>\n");
-}
-
-/* Of one server, beneath its name. */
-static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
-                     const struct mst_summary_server *server)
-{
-    size_t i;
-
-    if (server->end_count == 0)
-        return;
-    mst_html(sink, "<h3>Other ends of %s</h3>\n<p>What requests were handed to, or waited for. The "
-             "time of all calls together, divided by the duration of the run, is how many there "
-             "were at once on average.</p>\n", server->producer == MST_PRODUCER_PHP ? "PHP" :
-             "Apache");
-    mst_page_table(sink, "Other ends", "ends");
-    mst_html(sink, "<thead><tr><th scope=\"col\">kind</th><th scope=\"col\">other end</th>"
-             "<th scope=\"col\">calls</th><th scope=\"col\">failed</th><th scope=\"col\">mean</th>"
-             "<th scope=\"col\">at once</th></tr></thead><tbody>\n");
-    for (i = 0; i < server->end_count; i++) {
-        const struct mst_summary_end *end = &server->ends[i];
-        bool known = end->calls > 0 && end->calls != MST_UNKNOWN && end->end_ns != MST_UNKNOWN;
-
-        mst_html(sink, "<tr><td>%s</td><th scope=\"row\">%s</th>",
-                 strcmp(end->kind, end->name) == 0 ? "" : end->kind, end->name);
-        mst_page_cell(sink, MST_QUANTITY_COUNT, end->calls);
-        mst_page_cell(sink, MST_QUANTITY_COUNT, end->failed);
-        mst_page_cell(sink, MST_QUANTITY_TIME, known ? end->end_ns / end->calls : MST_UNKNOWN);
-        mst_page_cell(sink, MST_QUANTITY_MEAN, mst_summary_at_once_milli(s, end));
-        mst_html(sink, "</tr>\n");
-    }
-    mst_html(sink, MST_PAGE_TABLE_END);
 }
 
 /* ---- the runs of a name ---------------------------------------------------------- */
@@ -292,7 +145,7 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
     mst_servers_put(&doc, &run->summary, &(struct mst_text_form){ 0 });
     put_bars(sink, &run->summary);
     if (known)
-        put_phases(sink, front);
+        mst_parts_put(&doc, front);
     else
         mst_html(sink, "<p>The server's side is not known: no request of this load was recorded."
                  "</p>\n");
@@ -305,11 +158,12 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
         return false;
     put_tail(sink, &run->summary);
     put_more_charts(sink, i);
-    put_sides(sink, &run->summary, front);
+    if (run->summary.client.known)
+        mst_sides_put(&doc, &run->summary, &(struct mst_text_form){ 0 });
     for (k = 0; k < run->summary.server_count; k++)
         mst_pools_put(&doc, &run->summary, &run->summary.servers[k]);
     for (k = 0; k < run->summary.server_count; k++)
-        put_ends(sink, &run->summary, &run->summary.servers[k]);
+        mst_ends_put(&doc, &run->summary, &run->summary.servers[k]);
     return true;
 }
 
@@ -317,12 +171,13 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
 static void put_repetition(struct mst_sink *sink, const struct mst_report *report, size_t i)
 {
     const struct mst_summary_server *front = mst_summary_front(&report->runs[i].summary);
+    const struct mst_doc doc = mst_doc_html(sink);
 
     mst_html(sink, "<div class=\"repetition\" id=\"run-%zu\"><details><summary>The repetition "
              "of run %" PRId64 ": phases and charts</summary>\n", i + 1,
              report->runs[i].summary.id);
     if (front != NULL && front->requests > 0)
-        put_phases(sink, front);
+        mst_parts_put(&doc, front);
     put_charts(sink, i);
     put_more_charts(sink, i);
     mst_html(sink, "</details></div>\n");

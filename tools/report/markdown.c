@@ -4,9 +4,11 @@
 #include "report/metrics.h"
 #include "report/needs.h"
 #include "report/pages.h"
+#include "report/parts.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
+#include "report/sides.h"
 #include "report/summary_text.h"
 
 static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
@@ -38,6 +40,7 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
 {
     const struct mst_doc doc = mst_doc_markdown(sink);
     const struct mst_summary *s = &run->summary;
+    const struct mst_summary_server *front = mst_summary_front(s);
     size_t i;
 
     mst_markdown(sink, "### %s\n\n", run->title);
@@ -52,6 +55,13 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
     put_findings(sink, s);
     put_checks(sink, s);
     mst_servers_put(&doc, s, &(struct mst_text_form){ 0 });
+    if (front != NULL && front->requests > 0) {
+        if (s->client.known)
+            mst_sides_put(&doc, s, &(struct mst_text_form){ 0 });
+        mst_parts_put(&doc, front);
+    }
+    for (i = 0; i < s->server_count; i++)
+        mst_ends_put(&doc, s, &s->servers[i]);
     mst_generators_put(&doc, s);
     for (i = 0; i < s->server_count; i++)
         mst_pages_put(&doc, &s->servers[i]);
@@ -99,7 +109,8 @@ int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
     put_runs(sink, report);
     mst_markdown(sink, "\n### Sizing\n\n");
     for (i = 0; i < report->count; i++)
-        mst_needs_put(&doc, &report->runs[i].summary, report->count > 1 ? report->runs[i].title : "");
+        mst_needs_put(&doc, &report->runs[i].summary,
+                      report->count > 1 ? report->runs[i].title : "");
     mst_markdown(sink, "| run | directive | advice | why |\n|---|---|---|---|\n");
     for (i = 0; i < report->count; i++) {
         if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)

@@ -1,5 +1,5 @@
-/* servers.h - several servers of a kind in a run, and all of them together. Nothing is written where
- * there is one of a kind. */
+/* servers.h - several servers of a kind in a run, and all of them together. Nothing is written
+ * where there is one of a kind. */
 #ifndef MPMSTAT_SERVERS_H
 #define MPMSTAT_SERVERS_H
 

@@ -16,14 +16,15 @@
 #include "report/generators.h"
 #include "doc/lines.h"
 #include "report/pages.h"
+#include "report/parts.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
+#include "report/sides.h"
 #include "report/summary_text.h"
 #include "segment/fields.h"
 #include "segment/format.h"
 
-#define ENDS_SHOWN 5u    /* the archive has all */
 #define PROGRAMS_SHOWN 5u
 #define BRIEF_WIDTH    79u
 #define LINE_WIDTH     100u   /* of tables: the figures leave little for long names */
@@ -54,21 +55,13 @@ static void add(struct sentence *s, const char *format, ...)
 
 /* ---- the head -------------------------------------------------------------------- */
 
-/* Whether both sides counted the same: in brief that is a word and not a row. */
-static bool has_one_count(const struct mst_summary *s)
-{
-    uint64_t requests = mst_summary_fronts(s).requests;
-
-    return requests > 0 && s->client.requests == requests;
-}
-
 /* Which run it is. */
 static void put_run(const struct view *v, unsigned indent)
 {
     const struct mst_summary *s = v->s;
     char text[1024], count[48] = "";
 
-    if (v->form.brief && has_one_count(s))
+    if (v->form.brief && mst_sides_have_one_count(s))
         snprintf(count, sizeof count, ", %s requests", mst_format_count(s->client.requests).text);
     snprintf(text, sizeof text, "run %lld%s%s of %s, %s%s%s%s", (long long)s->id,
              s->name != NULL ? " " : "", s->name != NULL ? s->name : "", v->path,
@@ -108,167 +101,7 @@ static void put_place(const struct view *v)
     free(path);
 }
 
-/* ---- the two sides --------------------------------------------------------------- */
-
-static void side(struct mst_sink *sink, const char *name, struct mst_formatted client,
-                 struct mst_formatted server)
-{
-    mst_line(sink, "  %-14s%14s%16s", name, client.text, server.text);
-}
-
-/* Whether there was any of what should not be. */
-static bool is_any(uint64_t client, uint64_t server)
-{
-    return (client != MST_UNKNOWN && client > 0) || (server != MST_UNKNOWN && server > 0);
-}
-
-static void side_counts(struct mst_sink *sink, enum mst_style style, const char *name,
-                        uint64_t client, uint64_t server)
-{
-    mst_line_styled(sink, is_any(client, server) ? style : MST_STYLE_PLAIN, "  %-14s%14s%16s", name,
-                    mst_format_count(client).text, mst_format_count(server).text);
-}
-
-/* Both times, and their difference as exactly as the client's clock allows. */
-static void side_times(struct mst_sink *sink, const char *name, uint64_t client, uint64_t server,
-                       uint64_t step)
-{
-    uint64_t apart = client > server ? client - server : server - client;
-    struct mst_formatted difference = mst_format_time(apart);
-    const char *sign = client >= server ? "+" : "-";
-
-    if (client == MST_UNKNOWN || server == MST_UNKNOWN) {
-        sign = "";
-        difference.text[0] = '\0';
-    } else if (step != MST_UNKNOWN && apart < step) {
-        sign = "< ";
-        difference = mst_format_time(step);
-    }
-    mst_line(sink, "  %-14s%14s%16s%8s%s", name, mst_format_time(client).text,
-             mst_format_time(server).text, sign, difference.text);
-}
-
-/* The difference for each request: one that was slow for the client may have been fast here. */
-static void put_join(const struct view *v)
-{
-    const struct mst_summary_join *join = &v->s->client.join;
-    const struct mst_summary_times *t = &join->apart;
-    struct sentence s = { 0 };
-    enum mst_percentile p;
-
-    if (t->count == 0)
-        return;
-    add(&s, "each by itself (%s joined by %s): mean %s", mst_format_count(t->count).text,
-        join->by == MST_JOIN_ID ? "id" : "time", mst_format_time(t->mean_ns).text);
-    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
-        if (mst_percentile_is_shown(v->form.percentiles, p))
-            add(&s, ", %s %s", mst_percentile_names[p],
-                mst_format_time(mst_summary_percentile(t, p)).text);
-    add(&s, ", max %s", mst_format_time(t->max_ns).text);
-    mst_wrapped(v->sink, "", 2, v->form.width, s.text);
-    if (join->ambiguous > 0)
-        mst_line(v->sink, "  (%s of them to the likeliest of several at the same time)",
-                 mst_format_count(join->ambiguous).text);
-}
-
-static void put_failures(const struct view *v)
-{
-    const struct mst_summary_client *c = &v->s->client;
-    struct sentence s = { 0 };
-
-    add(&s, "%s's failures: %s connect, %s receive, %s timeout, %s other, %s length (not as its "
-        "first)", c->tool, mst_format_count(c->failed_connect).text,
-        mst_format_count(c->failed_receive).text, mst_format_count(c->failed_timeout).text,
-        mst_format_count(c->failed_other).text, mst_format_count(c->failed_length).text);
-    if (mst_known(c->failed_length) > 0)
-        add(&s, ". Where a page's length varies, ab -l takes answers of any length");
-    mst_wrapped_styled(v->sink, MST_STYLE_ERROR, "", 2, v->form.width, s.text);
-}
-
-/* The load tool, and all servers that it talks to. */
-static void put_sides(const struct view *v)
-{
-    const struct mst_summary *s = v->s;
-    struct mst_sink *sink = v->sink;
-    const struct mst_summary_server *front = mst_summary_front(s);
-    const struct mst_summary_all server = mst_summary_fronts(s);
-    const struct mst_summary_client *c = &s->client;
-    const struct mst_summary_times *t = &server.phases[MST_PHASE_TOTAL];
-    enum mst_percentile p;
-    const char *kind = mst_summary_is_php(front) ? front->sapi : front->mpm;
-    char name[64];
-
-    if (server.count > 1)
-        snprintf(name, sizeof name, "%zu servers", server.count);
-    else
-        snprintf(name, sizeof name, "%.20s%s%.20s", mst_producer_name(front->producer),
-                 kind != NULL ? " " : "", kind != NULL ? kind : "");
-    mst_line(sink, "  %-14s%14s%16s%s", "", c->tool != NULL ? c->tool : "(no client)", name,
-             c->times.mean_ns != MST_UNKNOWN ? "     client - server" : "");
-    if (!v->form.brief || !has_one_count(s))
-        side(sink, "requests", mst_format_count(c->requests), mst_format_count(server.requests));
-    if (!v->form.brief || is_any(c->failed, server.errors_5xx))
-        side_counts(sink, MST_STYLE_ERROR, "failed, 5xx", c->failed, server.errors_5xx);
-    if (c->non_2xx != MST_UNKNOWN && c->non_2xx + server.non_2xx > 0)
-        side_counts(sink, MST_STYLE_WARNING, "not 2xx", c->non_2xx, server.non_2xx);
-    if ((c->unfinished != 0 && c->unfinished != MST_UNKNOWN) || server.aborted > 0)
-        side_counts(sink, MST_STYLE_WARNING, "unfinished", c->unfinished, server.aborted);
-    side(sink, "requests/s", mst_format_milli(c->requests_per_1000s),
-         mst_format_milli(server.rate_milli));
-    side_times(sink, "mean", c->times.mean_ns, t->mean_ns, c->time_step_ns);
-    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
-        if (mst_percentile_is_shown(v->form.percentiles, p))
-            side_times(sink, mst_percentile_names[p], mst_summary_percentile(&c->times, p),
-                       mst_summary_percentile(t, p), c->time_step_ns);
-    if (!v->form.brief) {
-        side_times(sink, "max", c->times.max_ns, t->max_ns, c->time_step_ns);
-        put_join(v);
-    }
-    if (c->failed != MST_UNKNOWN && c->failed > 0)
-        put_failures(v);
-    if (c->corrected)
-        mst_line(sink, "  %s corrects its times for coordinated omission: they include made-up "
-                 "ones", c->tool);
-    if (!v->form.brief)
-        mst_sink_char(sink, '\n');
-}
-
-/* ---- other ends -------------------------------------------------------------------- */
-
-static void put_end(struct mst_sink *sink, const struct mst_summary *s,
-                    const struct mst_summary_end *end)
-{
-    uint64_t calls = end->calls != MST_UNKNOWN && end->calls > 0 ? end->calls : 1;
-    const char *name = end->name != NULL ? end->name : "";
-    bool is_said = mst_other_end_says_kind(name, end->kind);
-
-    mst_line(sink, "  %9s%11s%9s%10s   %s%s%s", mst_format_count(end->calls).text,
-             mst_format_time(end->end_ns != MST_UNKNOWN ? end->end_ns / calls : MST_UNKNOWN).text,
-             mst_format_count(end->failed).text,
-             mst_format_milli(mst_summary_at_once_milli(s, end)).text,
-             is_said ? "" : end->kind, is_said ? "" : " ", name);
-}
-
-/* The strongest; names are last, since a backend's can be long. A handler has all of a request's
- * time: it tells no more than the phase. */
-static void put_ends(struct mst_sink *sink, const struct mst_summary *s,
-                     const struct mst_summary_server *server)
-{
-    size_t i, shown = 0;
-
-    for (i = 0; i < server->end_count && shown < ENDS_SHOWN; i++) {
-        const struct mst_summary_end *end = &server->ends[i];
-
-        if (end->kind == NULL || strcmp(end->kind, mst_other_end_kind_names[MST_END_HANDLER]) == 0)
-            continue;
-        if (shown++ == 0)
-            mst_line(sink, "  %9s%11s%9s%10s   %s", "calls", "mean", "failed", "at once",
-                     "other end");
-        put_end(sink, s, end);
-    }
-    if (shown > 0)
-        mst_sink_char(sink, '\n');
-}
+/* ---- the other side ------------------------------------------------------------------ */
 
 /* How many requests of one side are joined with the other side's. */
 static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
@@ -465,7 +298,7 @@ static void put_target(struct mst_sink *sink, const struct mst_summary_server *s
 
 static void put_server(const struct view *v, const struct mst_summary_server *server)
 {
-    const struct mst_doc doc = mst_doc_text(v->sink, MST_TEXT_WIDTH);
+    const struct mst_doc doc = mst_doc_text(v->sink, v->form.width);
     const struct mst_summary *s = v->s;
     struct mst_sink *sink = v->sink;
 
@@ -476,11 +309,11 @@ static void put_server(const struct view *v, const struct mst_summary_server *se
     if (s->server_count > 1 && server->requests == 0)
         return;
     if (server == mst_summary_front(s) && mst_summary_fronts(s).count == 1)
-        put_sides(v);
+        mst_sides_put(&doc, s, &v->form);
     mst_summary_phases_text(sink, server, &v->form);
     if (v->form.brief)
         return;
-    put_ends(sink, s, server);
+    mst_ends_put(&doc, s, server);
     mst_pages_put(&doc, server);
     put_costs(sink, s, server);
 }
@@ -499,7 +332,7 @@ static void put_all_servers(const struct view *v)
 
     mst_servers_put(&doc, v->s, &v->form);
     if (v->s->server_count > 1 && mst_summary_fronts(v->s).count > 1 && v->s->client.known)
-        put_sides(v);
+        mst_sides_put(&doc, v->s, &v->form);
 }
 
 static void put_generators(const struct view *v)

@@ -156,7 +156,7 @@ def test_memory_for_that_many(run):
 def cells_of(page):
     """The rows of the page's table: by server, texts of its cells."""
     table = re.search(r'aria-label="Sizing of each server".*?</table>', page, re.S).group()
-    rows = re.findall(r'<tr><th scope="row">(.*?)</th>(.*?)</tr>', table, re.S)
+    rows = re.findall(r'<tr[^>]*><th scope="row">(.*?)</th>(.*?)</tr>', table, re.S)
     return {name: [html.unescape(re.sub(r"<[^>]*>", "", cell))
                    for cell in re.findall(r"<td[^>]*>(.*?)</td>", cells, re.S)]
             for name, cells in rows}
