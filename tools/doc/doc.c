@@ -80,6 +80,22 @@ void mst_doc_explain(const struct mst_doc *doc, const char *sentences)
         put_paragraph(doc, MST_STYLE_PLAIN, sentences);
 }
 
+void mst_doc_item(const struct mst_doc *doc, enum mst_style style, const char *name,
+                  const char *sentence)
+{
+    switch (doc->format) {
+    case MST_DOC_TEXT:
+        mst_doc_paragraph(doc, style, "%s: %s", name, sentence);
+        break;
+    case MST_DOC_HTML:
+        mst_html(doc->sink, "<p><strong>%s</strong>: %s</p>\n", name, sentence);
+        break;
+    case MST_DOC_MARKDOWN:
+        mst_markdown(doc->sink, "\n- **%s**: %s\n", name, sentence);
+        break;
+    }
+}
+
 void mst_doc_space(const struct mst_doc *doc)
 {
     if (doc->format == MST_DOC_TEXT)

@@ -45,8 +45,12 @@ void mst_doc_heading(const struct mst_doc *doc, const char *format, ...)
 void mst_doc_paragraph(const struct mst_doc *doc, enum mst_style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The same, only where there is room to explain: not in text. */
+/* A paragraph only where there is room to explain: not in text. */
 void mst_doc_explain(const struct mst_doc *doc, const char *sentences);
+
+/* One of several sentences, each of something that has a name: a date, a side. */
+void mst_doc_item(const struct mst_doc *doc, enum mst_style style, const char *name,
+                  const char *sentence);
 
 /* A blank line of text: what follows is about something else. The other formats have space. */
 void mst_doc_space(const struct mst_doc *doc);

@@ -1,8 +1,8 @@
 /* table.h - a table, made once and written in each format: see doc.h.
  *
  * Its columns say what is in them, and so how it is written: a number by its quantity, to the
- * right; words and labels to the left. A row gives its cells in the order of the columns, also those of
- * hidden ones. What is not known is a dash.
+ * right; words and labels to the left. A row gives its cells in the order of the columns, also
+ * those of hidden ones. What is not known is a dash.
  *
  *     static const struct mst_doc_column columns[] = {
  *         { "server", .kind = MST_DOC_NAME },

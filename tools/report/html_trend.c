@@ -126,48 +126,12 @@ static void put_chart(struct mst_sink *sink, const struct mst_trend_line *line,
     mst_html(sink, "</svg></figure>\n");
 }
 
-static void put_changes(struct mst_sink *sink, const struct mst_trend_line *line)
+static void put_charts(struct mst_sink *sink, const struct mst_trend_line *line)
 {
-    char text[256];
-    bool any = false;
-    size_t i;
     int f;
 
-    mst_html(sink, "<ul>\n");
-    for (i = 0; i < line->count; i++)
-        for (f = 0; f < MST_TREND_FIGURES; f++)
-            if (mst_trend_sentence(text, sizeof text, line, (enum mst_trend_figure)f, i)) {
-                mst_html(sink, "<li><strong>%s</strong>: %s</li>\n",
-                         mst_trend_time(&line->runs[i]).text, text);
-                any = true;
-            }
-    mst_html(sink, any ? "</ul>\n" : "<li>No change is more than the noise of the recordings.</li>"
-                                     "</ul>\n");
-}
-
-static void put_table(struct mst_sink *sink, const struct mst_trend_line *line)
-{
-    size_t i;
-    int f;
-
-    mst_page_table(sink, "Recordings", "numbers");
-    mst_html(sink, "<thead><tr><th scope=\"col\">started (UTC)</th><th scope=\"col\">archive</th>"
-             "<th scope=\"col\">runs</th>");
     for (f = 0; f < MST_TREND_FIGURES; f++)
-        mst_html(sink, "<th scope=\"col\">%s</th>", mst_trend_names[f]);
-    mst_html(sink, "<th scope=\"col\">first finding</th></tr></thead><tbody>\n");
-    for (i = 0; i < line->count; i++) {
-        mst_html(sink, "<tr><th scope=\"row\">%s%s</th><td>%s</td><td>%zu</td>",
-                 mst_trend_time(&line->runs[i]).text, mst_trend_mark(&line->runs[i]),
-                 mst_trend_archive(&line->runs[i]), line->runs[i].count);
-        for (f = 0; f < MST_TREND_FIGURES; f++)
-            mst_html(sink, "<td>%s</td>", mst_trend_format((enum mst_trend_figure)f,
-                                                           line->figures[f][i].value).text);
-        mst_html(sink, "<td>%s</td></tr>\n", mst_trend_finding(&line->runs[i]));
-    }
-    mst_html(sink, MST_PAGE_TABLE_END);
-    if (mst_trend_is_thinned(line))
-        mst_html(sink, "<p class=\"note\">%s</p>\n", mst_trend_thinned);
+        put_chart(sink, line, (enum mst_trend_figure)f);
 }
 
 void mst_trend_html(struct mst_sink *sink, const struct mst_trend_lines *lines)
@@ -177,8 +141,8 @@ void mst_trend_html(struct mst_sink *sink, const struct mst_trend_lines *lines)
         .sub = "Bars: what the recordings before let expect. Circles: changes beyond the noise.",
         .skip_to = "trend", .skip_text = "To the charts",
     };
+    const struct mst_doc doc = mst_doc_html(sink);
     size_t k;
-    int f;
 
     mst_page_begin(sink, &page);
     mst_html(sink, "</header>\n<main id=\"trend\">\n");
@@ -186,10 +150,7 @@ void mst_trend_html(struct mst_sink *sink, const struct mst_trend_lines *lines)
         const struct mst_trend_line *line = &lines->items[k];
 
         mst_html(sink, "<section>\n<h2>%s</h2>\n", line->name != NULL ? line->name : "All runs");
-        put_changes(sink, line);
-        for (f = 0; f < MST_TREND_FIGURES; f++)
-            put_chart(sink, line, (enum mst_trend_figure)f);
-        put_table(sink, line);
+        mst_trend_put(&doc, line, put_charts);
         mst_html(sink, "</section>\n");
     }
     mst_html(sink, "</main>\n");

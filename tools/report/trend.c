@@ -14,6 +14,9 @@
 #include "render/json_writer.h"
 #include "doc/lines.h"
 #include "doc/markup.h"
+#include "doc/table.h"
+
+#define TEXT_WIDTH 100u
 
 /* Scatter that is always there: of rates and times a fraction, of errors a difference. */
 #define FLOOR_RATIO  0.01
@@ -265,22 +268,6 @@ const char *mst_trend_archive(const struct mst_trend_runs *runs)
     return slash != NULL ? slash + 1 : runs->first->path;
 }
 
-const char *mst_trend_finding(const struct mst_trend_runs *runs)
-{
-    return runs->finding == MST_CODE_COUNT ? "-" : mst_code_names[runs->finding];
-}
-
-const char mst_trend_thinned[] = "~ of a thinned archive: p50, p95 and p99 are estimates";
-
-bool mst_trend_is_thinned(const struct mst_trend_line *line)
-{
-    size_t i = 0;
-
-    while (i < line->count && line->runs[i].thinned == 0)
-        i++;
-    return i < line->count;
-}
-
 const char *mst_trend_mark(const struct mst_trend_runs *runs)
 {
     return runs->thinned > 0 ? "~" : "";
@@ -299,9 +286,8 @@ static bool is_compared(const struct mst_trend_line *line)
     return false;
 }
 
-/* Calls `say` for each change, the oldest first; where there is none, for a sentence about that. */
-typedef void say_change(struct mst_sink *sink, const char *when, const char *what);
-static void each_change(struct mst_sink *sink, const struct mst_trend_line *line, say_change *say)
+/* Each change, the oldest first; where there is none, a sentence about that. */
+static void put_changes(const struct mst_doc *doc, const struct mst_trend_line *line)
 {
     char text[256];
     bool any = false;
@@ -311,104 +297,108 @@ static void each_change(struct mst_sink *sink, const struct mst_trend_line *line
     for (i = 0; i < line->count; i++)
         for (f = 0; f < MST_TREND_FIGURES; f++)
             if (mst_trend_sentence(text, sizeof text, line, (enum mst_trend_figure)f, i)) {
-                say(sink, mst_trend_time(&line->runs[i]).text, text);
+                mst_doc_item(doc, MST_STYLE_WARNING, mst_trend_time(&line->runs[i]).text, text);
                 any = true;
             }
     if (!any && is_compared(line))
-        say(sink, NULL, "No change is more than the noise of the recordings.");
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "No change is more than the noise of the "
+                          "recordings.");
     else if (!any)
-        say(sink, NULL, "There are too few recordings to tell a change from noise: it takes three "
-            "before it.");
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "There are too few recordings to tell a change "
+                          "from noise: it takes three before it.");
 }
 
-/* ---- text ------------------------------------------------------------------------ */
-
-static void say_in_text(struct mst_sink *sink, const char *when, const char *what)
-{
-    char text[320];
-
-    snprintf(text, sizeof text, "%s%s%s", when != NULL ? when : "", when != NULL ? ": " : "", what);
-    mst_wrapped_styled(sink, when != NULL ? MST_STYLE_WARNING : MST_STYLE_PLAIN, "", 2, 100, text);
-}
+/* ---- the table ------------------------------------------------------------------- */
 
 /* A figure, marked where it changed: '*', or '?' where that is to be confirmed. */
-static struct mst_formatted marked(const struct mst_trend_line *line, enum mst_trend_figure figure,
-                                   size_t point)
+static void put_figure(struct mst_doc_table *t, const struct mst_trend_line *line,
+                       enum mst_trend_figure figure, size_t point)
 {
     const struct mst_trend_point *p = &line->figures[figure][point];
-    struct mst_formatted value = mst_trend_format(figure, p->value), text;
 
-    snprintf(text.text, sizeof text.text, "%.28s%s", value.text,
-             p->trend == MST_TREND_CHANGED ? "*" : p->trend == MST_TREND_SUSPECTED ? "?" : " ");
-    return text;
+    mst_doc_words(t, "%s%s", mst_trend_format(figure, p->value).text,
+                  p->trend == MST_TREND_CHANGED ? "*" : p->trend == MST_TREND_SUSPECTED ? "?"
+                                                                                        : "");
+}
+
+static bool is_thinned(const struct mst_trend_line *line)
+{
+    size_t i = 0;
+
+    while (i < line->count && line->runs[i].thinned == 0)
+        i++;
+    return i < line->count;
+}
+
+static void put_table(const struct mst_doc *doc, const struct mst_trend_line *line)
+{
+    static const struct mst_doc_column columns[] = {
+        { "started (UTC)", .kind = MST_DOC_LABEL },
+        { "runs", .quantity = MST_QUANTITY_COUNT },
+        { "requests/s", .quantity = MST_QUANTITY_RATE },
+        { "p50", .quantity = MST_QUANTITY_TIME }, { "p95", .quantity = MST_QUANTITY_TIME },
+        { "p99", .quantity = MST_QUANTITY_TIME },
+        { "errors", .quantity = MST_QUANTITY_SHARE },
+        { "first finding", .kind = MST_DOC_WORDS },
+        { "archive", .kind = MST_DOC_NAME },
+    };
+    struct mst_doc_table t;
+    size_t i;
+    int f;
+
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < line->count; i++) {
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s%s", mst_trend_time(&line->runs[i]).text,
+                      mst_trend_mark(&line->runs[i]));
+        mst_doc_number(&t, line->runs[i].count);
+        for (f = 0; f < MST_TREND_FIGURES; f++)
+            put_figure(&t, line, (enum mst_trend_figure)f, i);
+        mst_doc_words(&t, "%s", line->runs[i].finding == MST_CODE_COUNT ? "-" :
+                      mst_code_names[line->runs[i].finding]);
+        mst_doc_words(&t, "%s", mst_trend_archive(&line->runs[i]));
+    }
+    mst_doc_table_end(&t, doc, "Recordings", "numbers");
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "(* changed by more than the noise; ? perhaps)");
+    if (is_thinned(line))
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "(~ of a thinned archive: p50, p95 and p99 are "
+                          "estimates)");
+}
+
+void mst_trend_put(const struct mst_doc *doc, const struct mst_trend_line *line,
+                   mst_trend_figures *put_figures)
+{
+    put_changes(doc, line);
+    mst_doc_space(doc);
+    if (put_figures != NULL)
+        put_figures(doc->sink, line);
+    put_table(doc, line);
 }
 
 void mst_trend_text(struct mst_sink *sink, const struct mst_trend_lines *lines)
 {
-    size_t k, i;
+    const struct mst_doc doc = mst_doc_text(sink, TEXT_WIDTH);
+    size_t i;
 
-    for (k = 0; k < lines->count; k++) {
-        const struct mst_trend_line *line = &lines->items[k];
-
-        if (line->name != NULL)
-            mst_line_styled(sink, MST_STYLE_STRONG, "%s", line->name);
-        each_change(sink, line, say_in_text);
-        mst_sink_char(sink, '\n');
-        mst_line(sink, "  %-16s%5s%12s%10s%10s%10s%9s  %s", "started (UTC)", "runs", "requests/s",
-                 "p50", "p95", "p99", "errors", "first finding, archive");
-        for (i = 0; i < line->count; i++)
-            mst_line(sink, "  %-16s%-1s%4zu%12s%10s%10s%10s%9s  %s, %s",
-                     mst_trend_time(&line->runs[i]).text, mst_trend_mark(&line->runs[i]),
-                     line->runs[i].count,
-                     marked(line, MST_TREND_RATE, i).text, marked(line, MST_TREND_P50, i).text,
-                     marked(line, MST_TREND_P95, i).text, marked(line, MST_TREND_P99, i).text,
-                     marked(line, MST_TREND_ERRORS, i).text, mst_trend_finding(&line->runs[i]),
-                     mst_trend_archive(&line->runs[i]));
-        mst_line(sink, "  (* changed by more than the noise; ? perhaps)");
-        if (mst_trend_is_thinned(line))
-            mst_line(sink, "  (%s)", mst_trend_thinned);
-        if (k + 1 < lines->count)
+    for (i = 0; i < lines->count; i++) {
+        if (i > 0)
             mst_sink_char(sink, '\n');
+        if (lines->items[i].name != NULL)
+            mst_line_styled(sink, MST_STYLE_STRONG, "%s", lines->items[i].name);
+        mst_trend_put(&doc, &lines->items[i], NULL);
     }
-}
-
-/* ---- Markdown -------------------------------------------------------------------- */
-
-static void say_in_markdown(struct mst_sink *sink, const char *when, const char *what)
-{
-    if (when != NULL)
-        mst_markdown(sink, "- **%s**: %s\n", when, what);
-    else
-        mst_markdown(sink, "%s\n", what);
 }
 
 void mst_trend_markdown(struct mst_sink *sink, const struct mst_trend_lines *lines)
 {
-    size_t k, i;
-    int f;
+    const struct mst_doc doc = mst_doc_markdown(sink);
+    size_t i;
 
     mst_markdown(sink, "## Trend, by mpmstat " MPMSTAT_VERSION "\n");
-    for (k = 0; k < lines->count; k++) {
-        const struct mst_trend_line *line = &lines->items[k];
-
-        mst_markdown(sink, "\n");
-        if (line->name != NULL)
-            mst_markdown(sink, "### %s\n\n", line->name);
-        each_change(sink, line, say_in_markdown);
-        mst_markdown(sink, "\n| started (UTC) | archive | runs |");
-        for (f = 0; f < MST_TREND_FIGURES; f++)
-            mst_markdown(sink, " %s |", mst_trend_names[f]);
-        mst_markdown(sink, " first finding |\n|---|---|--:|--:|--:|--:|--:|--:|---|\n");
-        for (i = 0; i < line->count; i++) {
-            mst_markdown(sink, "| %s%s | %s | %zu |", mst_trend_time(&line->runs[i]).text,
-                         mst_trend_mark(&line->runs[i]),
-                         mst_trend_archive(&line->runs[i]), line->runs[i].count);
-            for (f = 0; f < MST_TREND_FIGURES; f++)
-                mst_markdown(sink, " %s |", marked(line, (enum mst_trend_figure)f, i).text);
-            mst_markdown(sink, " %s |\n", mst_trend_finding(&line->runs[i]));
-        }
-        if (mst_trend_is_thinned(line))
-            mst_markdown(sink, "\n%s\n", mst_trend_thinned);
+    for (i = 0; i < lines->count; i++) {
+        if (lines->items[i].name != NULL)
+            mst_markdown(sink, "\n### %s\n", lines->items[i].name);
+        mst_trend_put(&doc, &lines->items[i], NULL);
     }
 }
 

@@ -6,6 +6,7 @@
 #define MPMSTAT_REPORT_TREND_H
 
 #include "analysis/trend.h"
+#include "doc/doc.h"
 #include "report/report.h"
 
 enum mst_trend_figure {
@@ -55,11 +56,12 @@ bool mst_trend_sentence(char *text, size_t size, const struct mst_trend_line *li
 /* "2026-11-23 04:58", UTC. */
 struct mst_formatted mst_trend_time(const struct mst_trend_runs *runs);
 const char *mst_trend_archive(const struct mst_trend_runs *runs);
-const char *mst_trend_finding(const struct mst_trend_runs *runs);
-/* "~" behind the time of a point with runs of a thinned archive, else "". Where a line has such a
- * point, the sentence explains it. */
+/* "~" behind the time of a point with runs of a thinned archive, else "". */
 const char *mst_trend_mark(const struct mst_trend_runs *runs);
-bool mst_trend_is_thinned(const struct mst_trend_line *line);
-extern const char mst_trend_thinned[];
+
+/* Writes the changes of a line, what put_figures does, and its table. put_figures: NULL. */
+typedef void mst_trend_figures(struct mst_sink *sink, const struct mst_trend_line *line);
+void mst_trend_put(const struct mst_doc *doc, const struct mst_trend_line *line,
+                   mst_trend_figures *put_figures);
 
 #endif
