@@ -60,14 +60,14 @@ board_sources = \
 	lib/write/label.c \
 	lib/write/path.c \
 	lib/write/path.h \
-	lib/write/pool_limit.c \
-	lib/write/pool_limit.h \
+	lib/write/pools.c \
+	lib/write/pools.h \
 	lib/write/process.c \
 	lib/write/worker.h \
 	lib/read/accept_queue.c \
 	lib/read/accept_queue.h \
-	lib/read/budget.c \
-	lib/read/budget.h \
+	lib/read/allowance.c \
+	lib/read/allowance.h \
 	lib/read/copy.c \
 	lib/read/copy.h \
 	lib/read/directory.c \

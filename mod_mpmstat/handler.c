@@ -57,7 +57,7 @@ static void find_php(struct mst_found_boards *found)
 {
     const struct mst_boards_wanted wanted = {
         .producer = MST_PRODUCER_PHP, .limit = PHP_BOARDS_MAX,
-        .budget = { .all = MST_PAGE_COST, .others = MST_PAGE_COST_OTHER },
+        .allowance = { .all = MST_PAGE_COST, .others = MST_PAGE_COST_OTHER },
     };
 
     memset(found, 0, sizeof *found);

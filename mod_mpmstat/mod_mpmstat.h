@@ -113,7 +113,7 @@ struct mst_thread {
 
 /* This process's part of the board. Constant once connections are served, unless a member says
  * otherwise. board NULL: nothing is recorded, and each hook returns at once. */
-struct mst_recording {
+struct mst_this_process {
     struct mst_board   *board;
     struct mst_process *self;         /* this child's entry; NULL: the parent, or no entry was
                                        * free */
@@ -142,7 +142,7 @@ struct mst_recording {
     uint32_t            default_end;  /* index of the other end "default-handler" */
     uint64_t            idle_enough_ns; /* a worker idle for so long kept no connection waiting */
 };
-extern MST_HIDDEN struct mst_recording mst_recording;
+extern MST_HIDDEN struct mst_this_process mst_recording;
 
 /* Which worker the thread is, in this process; UINT32_MAX: none. */
 static inline void mst_thread_set_index(struct mst_thread *thread, uint32_t index)

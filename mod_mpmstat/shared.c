@@ -4,7 +4,7 @@
 #include "write/worker.h"
 
 struct mst_main_config mst_config;
-struct mst_recording mst_recording;
+struct mst_this_process mst_recording;
 char mst_place[MST_HANDOVER_MAX];
 
 void mst_thread_set_stripe(struct mst_thread *thread, uint32_t stripe)

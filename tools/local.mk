@@ -97,8 +97,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/writer.h \
 	tools/cli/export_options.c \
 	tools/cli/export_options.h \
-	tools/cli/fail_on.c \
-	tools/cli/fail_on.h \
+	tools/cli/exit_by_finding.c \
+	tools/cli/exit_by_finding.h \
 	tools/cli/quantities.c \
 	tools/cli/quantities.h \
 	tools/cli/record_runs.c \
@@ -191,8 +191,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/export/spans.h \
 	tools/findings/accepted.c \
 	tools/findings/accepted.h \
-	tools/findings/advice.c \
-	tools/findings/advice.h \
+	tools/findings/plan.c \
+	tools/findings/plan.h \
 	tools/findings/budget.c \
 	tools/findings/budget.h \
 	tools/findings/change.c \
@@ -226,8 +226,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences_failed.c \
 	tools/findings/sentences_machine.c \
 	tools/findings/settings.c \
-	tools/findings/sizing.c \
-	tools/findings/sizing.h \
+	tools/findings/advice.c \
+	tools/findings/advice.h \
 	tools/findings/stall.c \
 	tools/findings/tail.c \
 	tools/findings/unanswered.c \

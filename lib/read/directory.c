@@ -158,7 +158,7 @@ void mst_board_list_order(struct mst_board_list *list)
 /* The limits, and what was used of them. */
 struct search {
     const struct mst_boards_wanted *wanted;
-    struct mst_budget               budget;
+    struct mst_allowance               allowance;
     size_t                          opened, unreadable, tries;
 };
 
@@ -171,7 +171,8 @@ static bool open_board(struct mst_found_board *board, struct search *search)
     if (mst_reader_open(&board->reader, board->path, board->reason) != 0)
         return true;
     is_wanted = board->reader.header.producer == (uint32_t)search->wanted->producer;
-    board->open = is_wanted && mst_budget_take(&search->budget, &board->reader, board->reason) == 0;
+    board->open = is_wanted && mst_allowance_take(&search->allowance, &board->reader,
+                                                  board->reason) == 0;
     if (!board->open)
         mst_reader_close(&board->reader);
     return is_wanted;
@@ -246,7 +247,7 @@ static int list_directory(struct mst_found_boards *found, struct mst_board_list 
 int mst_found_boards_open(struct mst_found_boards *found, const char *directory,
                           const struct mst_boards_wanted *wanted)
 {
-    struct search search = { .wanted = wanted, .budget = wanted->budget };
+    struct search search = { .wanted = wanted, .allowance = wanted->allowance };
     struct mst_board_list list = { 0 };
     char *nested = NULL;
     int rc = -1;

@@ -63,7 +63,7 @@ void mst_metrics_help(struct mst_sink *sink, const struct mst_field *f,
 
 /* ---- labels -------------------------------------------------------------------------- */
 
-static void add_label(struct mst_sample *s, const char *name, const char *value)
+static void add_label(struct mst_metric_sample *s, const char *name, const char *value)
 {
     assert(s->label_count < MST_SAMPLE_LABELS);
     s->labels[s->label_count].name = name;
@@ -81,7 +81,8 @@ static const char *key_of(const struct mst_place *place)
 }
 
 /* The labels that name a place: board and producer, then the elements from the outermost on. */
-static void add_place(const struct walk *w, struct mst_sample *s, const struct mst_place *place)
+static void add_place(const struct walk *w, struct mst_metric_sample *s,
+                      const struct mst_place *place)
 {
     const struct mst_scope_form *form = &mst_scopes[place->scope];
 
@@ -100,7 +101,8 @@ static void add_place(const struct walk *w, struct mst_sample *s, const struct m
 
 /* ---- samples ------------------------------------------------------------------------- */
 
-static void pass_on(const struct walk *w, const struct mst_field *f, const struct mst_sample *s)
+static void pass_on(const struct walk *w, const struct mst_field *f,
+                    const struct mst_metric_sample *s)
 {
     w->form->sample(w->out, f, s);
 }
@@ -113,7 +115,7 @@ static void show_numbers(const struct walk *w, const struct mst_field *f,
     size_t count = mst_type_elements(f->type, &names), i;
 
     for (i = 0; i < (count > 0 ? count : 1); i++) {
-        struct mst_sample s = { 0 };
+        struct mst_metric_sample s = { 0 };
 
         if (!mst_field_known(f, place, i))
             continue;
@@ -140,7 +142,7 @@ static void find_exemplars(const struct mst_exemplars *all, const struct mst_pla
     }
 }
 
-const struct mst_exemplar *mst_sample_exemplar(const struct mst_sample *s, unsigned from,
+const struct mst_exemplar *mst_sample_exemplar(const struct mst_metric_sample *s, unsigned from,
                                                unsigned end)
 {
     const struct mst_exemplar *latest = NULL;
@@ -168,7 +170,7 @@ static void show_histogram(const struct walk *w, const struct mst_field *f,
                            const struct mst_place *place)
 {
     const struct mst_exemplar *latest[MST_HIST_BUCKETS] = { NULL };
-    struct mst_sample s = {
+    struct mst_metric_sample s = {
         .histogram = mst_field_histogram(f, place), .phase = (enum mst_phase)place->index,
         .exemplars = latest,
     };
@@ -187,7 +189,7 @@ static void show_info(const struct walk *w, const struct mst_field *f,
                       const struct mst_place *place)
 {
     const struct mst_field *row, *end = mst_fields + mst_field_count;
-    struct mst_sample s = { .word = 1 };
+    struct mst_metric_sample s = { .word = 1 };
     size_t place_labels;
 
     add_place(w, &s, place);
@@ -276,7 +278,7 @@ void mst_metrics_walk_own(const struct mst_shown *shown, const struct mst_metric
     struct mst_field f = { .type = MST_TYPE_U64, .unit = MST_UNIT_COUNT };
 
     for (m = shown->own; m < end; m++) {
-        struct mst_sample s = { .word = m->number };
+        struct mst_metric_sample s = { .word = m->number };
 
         f.nature = m->is_gauge ? MST_NATURE_GAUGE : MST_NATURE_COUNTER;
         f.openmetrics = m->family;

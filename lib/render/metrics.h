@@ -19,7 +19,7 @@ enum mst_metric_kind mst_metric_kind(const struct mst_field *f);
 #define MST_SAMPLE_LABELS 16u
 
 /* One sample, or one histogram. What it points to is borrowed until the callback returns. */
-struct mst_sample {
+struct mst_metric_sample {
     size_t                      label_count;
     struct {
         const char *name, *value;         /* a value is not escaped; NULL: empty */
@@ -36,7 +36,7 @@ struct mst_sample {
 /* What a format does with families and samples; `out` is its own. */
 struct mst_metrics_form {
     void (*begin_family)(void *out, const struct mst_field *f);
-    void (*sample)(void *out, const struct mst_field *f, const struct mst_sample *s);
+    void (*sample)(void *out, const struct mst_field *f, const struct mst_metric_sample *s);
     void (*end_family)(void *out);
 };
 
@@ -57,7 +57,7 @@ void mst_metrics_help(struct mst_sink *sink, const struct mst_field *f,
 
 /* The latest exemplar of the histogram's buckets from `from` up to, not including, `end`; NULL:
  * none. */
-const struct mst_exemplar *mst_sample_exemplar(const struct mst_sample *s, unsigned from,
+const struct mst_exemplar *mst_sample_exemplar(const struct mst_metric_sample *s, unsigned from,
                                                unsigned end);
 
 /* ---- the bounds of a histogram -------------------------------------------------------

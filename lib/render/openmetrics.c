@@ -89,7 +89,7 @@ static void end_family(void *out)
 
 /* `family_suffix{board="..",producer="..",...`, open for further labels. */
 static void begin_sample(const struct text *t, const struct mst_field *f, const char *suffix,
-                         const struct mst_sample *s)
+                         const struct mst_metric_sample *s)
 {
     size_t i;
 
@@ -124,7 +124,7 @@ static void end_count(const struct text *t, uint64_t count)
 
 /* The count of a bucket, with a request that is an example of its times: those of the tallies'
  * buckets from `from` up to, not including, `end`. The older format has no exemplars. */
-static void end_bucket(const struct text *t, const struct mst_sample *s, uint64_t count,
+static void end_bucket(const struct text *t, const struct mst_metric_sample *s, uint64_t count,
                        unsigned from, unsigned end)
 {
     const struct mst_exemplar *e = t->classic ? NULL : mst_sample_exemplar(s, from, end);
@@ -143,7 +143,7 @@ static void end_bucket(const struct text *t, const struct mst_sample *s, uint64_
 }
 
 static void put_histogram(const struct text *t, const struct mst_field *f,
-                          const struct mst_sample *s)
+                          const struct mst_metric_sample *s)
 {
     uint64_t all = mst_histogram_count(s->histogram);
     struct mst_bound b = { 0 };
@@ -165,7 +165,7 @@ static void put_histogram(const struct text *t, const struct mst_field *f,
     end_sample(t, f, s->histogram->sum_ns);
 }
 
-static void put_sample(void *out, const struct mst_field *f, const struct mst_sample *s)
+static void put_sample(void *out, const struct mst_field *f, const struct mst_metric_sample *s)
 {
     const struct text *t = out;
 

@@ -208,7 +208,7 @@ static void begin_family(void *out, const struct mst_field *f)
     put_u64(&m->family, 3, types[mst_metric_kind(f)]);
 }
 
-static void put_labels(struct families *m, const struct mst_sample *s)
+static void put_labels(struct families *m, const struct mst_metric_sample *s)
 {
     size_t i;
 
@@ -263,7 +263,7 @@ static void put_exemplar(struct families *m, unsigned field, const struct mst_ex
     end_field(&m->family, field, begin);
 }
 
-static void put_bounds(struct families *m, const struct mst_sample *s)
+static void put_bounds(struct families *m, const struct mst_metric_sample *s)
 {
     const struct mst_exemplar *e;
     struct mst_bound b = { 0 };
@@ -281,7 +281,7 @@ static void put_bounds(struct families *m, const struct mst_sample *s)
     }
 }
 
-static void put_histogram(struct families *m, const struct mst_sample *s)
+static void put_histogram(struct families *m, const struct mst_metric_sample *s)
 {
     size_t begin = m->family.used;
 
@@ -293,7 +293,7 @@ static void put_histogram(struct families *m, const struct mst_sample *s)
     end_field(&m->family, 7, begin);
 }
 
-static void put_sample(void *out, const struct mst_field *f, const struct mst_sample *s)
+static void put_sample(void *out, const struct mst_field *f, const struct mst_metric_sample *s)
 {
     struct families *m = out;
     size_t begin = m->family.used;

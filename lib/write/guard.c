@@ -13,7 +13,7 @@
 
 #define WATCHED_MAX 4u   /* mod_mpmstat's board and PHP's; tests have more than one */
 
-static struct mst_guard *watched[WATCHED_MAX];   /* atomic pointers */
+static struct mst_page_guard *watched[WATCHED_MAX];   /* atomic pointers */
 
 /* The signals that an access to a lost page raises. */
 static struct handled {
@@ -25,12 +25,12 @@ static struct handled {
 
 /* ---- in the signal handler: async-signal-safe calls only ----------------------------- */
 
-static struct mst_guard *guard_at(const char *address)
+static struct mst_page_guard *guard_at(const char *address)
 {
     size_t i;
 
     for (i = 0; i < WATCHED_MAX; i++) {
-        struct mst_guard *g = __atomic_load_n(&watched[i], __ATOMIC_ACQUIRE);
+        struct mst_page_guard *g = __atomic_load_n(&watched[i], __ATOMIC_ACQUIRE);
 
         if (g != NULL && address >= g->begin && (size_t)(address - g->begin) < g->bytes)
             return g;
@@ -47,7 +47,7 @@ static bool map_zeroes(char *begin, size_t bytes, int how)
 /* The page is still the board's, without a block behind it. Page by page, since a process that
  * has unmapped parts of the board may use those addresses for something else; all of it where
  * the kernel allows no more mappings. */
-static bool replace_lost_page(const struct mst_guard *g, char *page, size_t page_bytes)
+static bool replace_lost_page(const struct mst_page_guard *g, char *page, size_t page_bytes)
 {
     return map_zeroes(page, page_bytes, MAP_FIXED) || map_zeroes(g->begin, g->bytes, MAP_FIXED);
 }
@@ -55,7 +55,7 @@ static bool replace_lost_page(const struct mst_guard *g, char *page, size_t page
 /* The process has unmapped the page. All free addresses of the board are mapped at once, before
  * another mapping gets an address to which the board is written. EEXIST: the page has a mapping,
  * or another thread was first. */
-static bool replace_unmapped_pages(const struct mst_guard *g, size_t page_bytes)
+static bool replace_unmapped_pages(const struct mst_page_guard *g, size_t page_bytes)
 {
     char *page, *end = g->begin + g->bytes;
 
@@ -68,7 +68,7 @@ static bool replace_unmapped_pages(const struct mst_guard *g, size_t page_bytes)
 static bool replace_page(int signal, const siginfo_t *info)
 {
     size_t page_bytes = (size_t)sysconf(_SC_PAGESIZE);
-    struct mst_guard *g = guard_at(info->si_addr);
+    struct mst_page_guard *g = guard_at(info->si_addr);
     char *page;
 
     if (g == NULL)
@@ -143,9 +143,9 @@ static void uninstall(void)
             sigaction(handled[i].signal, &handled[i].previous, NULL);
 }
 
-static void watch(struct mst_guard *guard)
+static void watch(struct mst_page_guard *guard)
 {
-    struct mst_guard **room = NULL;
+    struct mst_page_guard **room = NULL;
     size_t i;
 
     for (i = 0; i < WATCHED_MAX && (room == NULL || *room != guard); i++)
@@ -157,7 +157,7 @@ static void watch(struct mst_guard *guard)
     install();
 }
 
-static void forget(struct mst_guard *guard)
+static void forget(struct mst_page_guard *guard)
 {
     bool any = false;
     size_t i;
@@ -176,7 +176,7 @@ const struct mst_guard_service *mst_guard_service = &mst_guard_own;
 
 /* ---- for the owners of boards -------------------------------------------------------- */
 
-void mst_guard_begin(struct mst_guard *guard, void *begin, size_t bytes)
+void mst_guard_begin(struct mst_page_guard *guard, void *begin, size_t bytes)
 {
     guard->begin = begin;
     guard->bytes = bytes;
@@ -187,13 +187,13 @@ void mst_guard_begin(struct mst_guard *guard, void *begin, size_t bytes)
     mst_guard_service->watch(guard);
 }
 
-void mst_guard_renew(struct mst_guard *guard)
+void mst_guard_renew(struct mst_page_guard *guard)
 {
     if (guard->begin != NULL)
         mst_guard_service->watch(guard);
 }
 
-void mst_guard_end(struct mst_guard *guard)
+void mst_guard_end(struct mst_page_guard *guard)
 {
     if (guard->begin == NULL)
         return;
@@ -203,12 +203,12 @@ void mst_guard_end(struct mst_guard *guard)
     memset(guard, 0, sizeof *guard);
 }
 
-bool mst_guard_has_lost(const struct mst_guard *guard)
+bool mst_guard_has_lost(const struct mst_page_guard *guard)
 {
     return guard->loss != NULL && __atomic_load_n(guard->loss, __ATOMIC_RELAXED) != MST_LOSS_NONE;
 }
 
-void mst_guard_note_loss(struct mst_guard *guard)
+void mst_guard_note_loss(struct mst_page_guard *guard)
 {
     uint32_t none = MST_LOSS_NONE;
 
@@ -217,7 +217,7 @@ void mst_guard_note_loss(struct mst_guard *guard)
                                     __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-bool mst_guard_is_to_tell(struct mst_guard *guard)
+bool mst_guard_is_to_tell(struct mst_page_guard *guard)
 {
     uint32_t happened = MST_LOSS_HAPPENED;
 

@@ -17,7 +17,7 @@
 #include "request.h"
 #include "state.h"
 #include "waits.h"
-#include "write/pool_limit.h"
+#include "write/pools.h"
 
 /* Reads a number as OnUpdateLong() does, with K, M and G. OnUpdateLong() warns of malformed
  * numbers. */

@@ -17,7 +17,7 @@
 
 #include "board_place.h"
 #include "segment/listen_hash.h"
-#include "write/pool_limit.h"
+#include "write/pools.h"
 
 #define POOLS_MAX   4096u
 #define LINE_MAX_BYTES (1u << 16)

@@ -548,7 +548,7 @@ static const struct { const char *text; uint64_t bare_ns, ns, step_ns; } times[]
 
 START_TEST(test_times)
 {
-    struct mst_text in = { times[_i].text, times[_i].text + strlen(times[_i].text) };
+    struct mst_output_text in = { times[_i].text, times[_i].text + strlen(times[_i].text) };
     uint64_t step_ns, ns = mst_text_time(in, times[_i].bare_ns, &step_ns);
 
     ck_assert_msg(ns == times[_i].ns && step_ns == times[_i].step_ns, "%s: %" PRIu64 " %" PRIu64,

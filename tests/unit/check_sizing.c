@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "findings/sizing.h"
+#include "findings/advice.h"
 #include "harness.h"
 #include "made_report.h"
 #include "report/report.h"

@@ -9,7 +9,7 @@
 #include "segment/listen_hash.h"
 #include "snapped.h"
 #include "write/journal.h"
-#include "write/pool_limit.h"
+#include "write/pools.h"
 #include "write/worker.h"
 
 /* ---- a server ------------------------------------------------------------------ */

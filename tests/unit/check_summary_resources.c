@@ -115,10 +115,12 @@ START_TEST(test_pools)
     ck_assert(www->workers_limit == 10 && www->max_busy == 1 && www->at_limit_milli == 0);
     ck_assert(www->limit_reached == 0 && www->requests == 300 && www->measured == 0);
     ck_assert_uint_eq(www->waits_sum_ns[MST_WAIT_DATABASE], 0);
-    expect_text(&m, "  limit  busy  most    full  reached  requests  php_wait  php_run   memory  pool"
-                "\n      2  1.49     2  48.7 %       41       100   40.0 ms  1.00 ms  9.00 MB  shop\n"
-                "      longest wait database, 500 us\n"
-                "     10  1.00     1   0.0 %        0       300   6.00 ms  1.00 ms  2.10 MB  www\n");
+    expect_text(&m, "  limit  busy  most    full  reached  requests  php_wait  php_run   memory  "
+                "pool\n"
+                "      2  1.49     2  48.7 %       41       100   40.0 ms  1.00 ms  9.00 MB  "
+                "shop\n      longest wait database, 500 us\n"
+                "     10  1.00     1   0.0 %        0       300   6.00 ms  1.00 ms  2.10 MB  "
+                "www\n");
     check_output(&m.s);
     unmake(&m);
 }

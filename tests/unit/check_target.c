@@ -345,15 +345,15 @@ START_TEST(boards_that_cost_too_much_together_are_a_sentence)
     targets = resolve(place, NULL);
     ck_assert_msg(mst_target_open(&targets.items[0], error) == 1, "%s", error);
     cost = mst_reader_cost(&targets.items[0].reader);
-    targets.budget->all = cost - 1;
+    targets.allowance->all = cost - 1;
     ck_assert_int_eq(mst_target_open(&targets.items[1], error), -1);
     ck_assert_msg(strstr(error, "costs too much to look at") != NULL, "%s", error);
     make_board(place, "a.board");   /* in the place of the one that was paid for */
     ck_assert_msg(mst_target_open(&targets.items[0], error) == 1, "%s", error);
-    ck_assert_uint_eq(targets.budget->all, cost - 1);
-    targets.budget->all = cost;
+    ck_assert_uint_eq(targets.allowance->all, cost - 1);
+    targets.allowance->all = cost;
     ck_assert_msg(mst_target_open(&targets.items[1], error) == 1, "%s", error);
-    ck_assert_uint_eq(targets.budget->all, 0);
+    ck_assert_uint_eq(targets.allowance->all, 0);
     mst_targets_free(&targets);
     remove_place(place);
 }

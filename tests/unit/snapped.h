@@ -4,7 +4,7 @@
 
 #include "harness.h"
 #include "write/journal.h"
-#include "write/pool_limit.h"
+#include "write/pools.h"
 #include "write/worker.h"
 
 extern struct mst_board board;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "cli/fail_on.h"
+#include "cli/exit_by_finding.h"
 #include "record/recording.h"
 
 #define MST_VARIANTS_MAX 26u     /* their names without --name: A to Z */

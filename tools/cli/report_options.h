@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/fail_on.h"
+#include "cli/exit_by_finding.h"
 #include "console/style.h"
 
 enum mst_report_format {

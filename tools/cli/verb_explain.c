@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "cli/fail_on.h"
+#include "cli/exit_by_finding.h"
 #include "cli/target_options.h"
 #include "cli/text_options.h"
 #include "cli/verbs.h"

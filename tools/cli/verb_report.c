@@ -13,7 +13,7 @@
 #include "archive/slice.h"
 #include "base/array.h"
 #include "base/clock.h"
-#include "cli/fail_on.h"
+#include "cli/exit_by_finding.h"
 #include "cli/report_options.h"
 #include "cli/study_reports.h"
 #include "cli/text_options.h"

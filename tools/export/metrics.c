@@ -104,7 +104,8 @@ static void add_count(struct mst_json *j, uint64_t n)
     mst_otlp_integer(j, NULL, n);
 }
 
-static void put_histogram(const struct points *p, struct mst_json *j, const struct mst_sample *s)
+static void put_histogram(const struct points *p, struct mst_json *j,
+                          const struct mst_metric_sample *s)
 {
     uint64_t all = mst_histogram_count(s->histogram);
     struct mst_bound b = { 0 };
@@ -124,7 +125,7 @@ static void put_histogram(const struct points *p, struct mst_json *j, const stru
     mst_json_end(j, ']');
 }
 
-static void put_sample(void *out, const struct mst_field *f, const struct mst_sample *s)
+static void put_sample(void *out, const struct mst_field *f, const struct mst_metric_sample *s)
 {
     struct points *p = out;
     struct mst_json *j = &p->json;

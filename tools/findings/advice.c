@@ -1,212 +1,261 @@
-/* advice.c - how many workers the load that wanted to come takes: see advice.h.
+/* advice.c - advice on limits from a run's measurements: see advice.h.
  *
- * A load tool with C connections sends the next request when it has the answer to the last: with a
- * worker for each it has C requests at once, and C / held of them a second (Little's law), unless
- * the CPUs are full before. What the server completed in this run is no measure of that: too few
- * workers made it so few.
+ * Little's law: the mean number of workers that requests hold is the rate at which
+ * requests arrive times the mean time that each holds one, whatever the order and
+ * the distribution. Where no request waits, the number held scatters about that mean as
+ * Poisson's distribution does: 99 % of the time it is below mean + 2.33 sqrt(mean).
  */
 #include "findings/advice.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "analysis/bottleneck.h"
 #include "analysis/thresholds.h"
 #include "base/clock.h"
-#include "findings/cpu.h"
+#include "console/format.h"
+#include "findings/plan.h"
 #include "findings/demand.h"
 #include "findings/inquiry.h"
+#include "findings/needs.h"
+#include "findings/say.h"
+#include "stats/distribution.h"
 
-bool mst_plan_is_threaded(const struct mst_summary_server *server)
+static void cannot_tell(struct mst_advice *advice, const char *why)
 {
-    return server->mpm != NULL &&
-           (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
+    advice->known = false;
+    MST_SAY(advice->answer, "cannot tell");
+    MST_SAY(advice->arithmetic, "%s", why);
+    advice->uncertainty[0] = '\0';
 }
 
-/* Time that one of its requests waits for a worker of this server, and for those in front of it.
- * Not every request of the front comes to PHP. */
-static double waited_seconds(const struct mst_budget *b, const struct mst_summary_server *server)
+static struct mst_formatted seconds_text(double seconds)
 {
-    uint64_t ns = mst_budget_mean_ns(b, b->ns[MST_PART_QUEUE]);
-
-    if (server == b->php)
-        ns += mst_known(server->phases[MST_PHASE_PHP_WAIT].mean_ns);
-    return (double)ns / (double)MST_NS_PER_S;
+    return mst_format_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
 }
 
-static bool is_uneven(const struct mst_plan *plan, uint64_t at_times)
+static struct mst_formatted bytes_text(double bytes)
 {
-    return at_times != MST_UNKNOWN &&
-           (double)at_times > plan->at_once * MST_UNEVEN_MILLI / 1000;
+    return mst_format_bytes(bytes > 0 ? (uint64_t)bytes : 0);
 }
 
-static void take_demand(struct mst_plan *plan, const struct mst_budget *b,
+/* What memory allows, behind the uncertainty. */
+static void add_memory(struct mst_advice *advice, const struct mst_per_process *p, uint64_t ram,
+                       bool threaded)
+{
+    uint64_t fit = mst_processes_fit(p, ram);
+    size_t used = strlen(advice->uncertainty);
+
+    if (fit == MST_UNKNOWN)
+        mst_say(advice->uncertainty + used, sizeof advice->uncertainty - used,
+            "What memory allows is not known.");
+    else
+        mst_say(advice->uncertainty + used, sizeof advice->uncertainty - used,
+            "Memory: 80 %% of %s / %s a process (%s) = %" PRIu64 " processes%s, where nothing else "
+            "needs it.",
+            mst_format_bytes(ram).text, bytes_text(p->high).text,
+            p->slope ? "what one more takes, upper end" : "an upper bound: shared pages included",
+            fit, threaded ? " of several workers each" : "");
+}
+
+/* ---- workers --------------------------------------------------------------------- */
+
+/* With a figure more than the product has, so that a reader can multiply. */
+static struct mst_formatted rate_text(double rate)
+{
+    struct mst_formatted text;
+
+    snprintf(text.text, sizeof text.text, rate < 1e4 ? "%.4g" : "%.0f", rate);
+    return text;
+}
+
+/* Says how many requests there were at once on average, waiting and with a worker. Returns how
+ * many. */
+static double add_at_once(char *text, size_t size, const struct mst_summary_server *server,
+                          const struct mst_demand *d)
+{
+    double waited = (double)mst_demand_waiting(server)->mean_ns / (double)MST_NS_PER_S;
+    double all = mst_demand_at_once(server, d);
+
+    if (!mst_keepalive_holds(server))
+        mst_say(text, size, "%s/s x (%s held + %s waited) = %s requests at once",
+            rate_text(d->rate).text, seconds_text(d->held).text, seconds_text(waited).text,
+            mst_format_real(all).text);
+    else
+        mst_say(text, size, "%s workers busy on average (%s of them with idle keep-alive "
+            "connections) + %s/s x %s waited = %s at once",
+            mst_format_milli(server->mean_busy_milli).text,
+            mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
+            rate_text(d->rate).text, seconds_text(waited).text, mst_format_real(all).text);
+    return all;
+}
+
+/* What a run's finding, or of several servers the need, says of that: the limit to set
+ * (MST_UNKNOWN: it says none), what to do, and what that changes. */
+struct said { uint64_t workers; const char *action, *predicted; };
+
+static struct said said_of(const struct mst_summary *run, const struct mst_summary_server *server)
+{
+    const struct mst_need *need = mst_needs_get(run, server);
+    const struct mst_finding *f;
+
+    if (need != NULL)
+        return (struct said){ need->advised, need->action, need->predicted };
+    f = mst_findings_get(run, mst_summary_is_php(server) ? MST_CODE_PHP_WORKERS :
+                                                           MST_CODE_APACHE_WORKERS,
+                         mst_summary_called(mst_summary_front(run)));
+    if (f == NULL)
+        return (struct said){ MST_UNKNOWN, "", "" };
+    return (struct said){ mst_finding_number(f, "workers_advised"), f->action, f->predicted };
+}
+
+/* Requests waited: all that were there, waiting or held, could have had a worker. They may
+ * wait although there are workers enough on average: then the average gives no number. Where there
+ * is a finding, its advice is this one. */
+static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
-    const struct mst_summary_client *c = &b->s->client;
-    uint64_t most = server->at_once_p99;
+    const struct said said = said_of(run, server);
+    uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
+                                                          : server->max_busy;
+    uint64_t up_to = said.workers;
+    char at_once[256], now[32] = "now", most[64] = "";
+    double all = ceil(add_at_once(at_once, sizeof at_once, server, d));
 
-    plan->held = d->held;
-    plan->rate = d->rate;
-    plan->seconds = d->seconds;
-    plan->waited = waited_seconds(b, server);
-    plan->at_once = d->rate * (d->held + plan->waited);
-    plan->wanted = (uint64_t)ceil(plan->at_once);
-    if (is_uneven(plan, server->came_at_once_p99))
-        most = server->came_at_once_p99;
-    /* Of several servers it is not known how many of the connections were for this one. */
-    if (c->known && !b->fleet && c->concurrency != MST_UNKNOWN &&
-        c->concurrency >= plan->wanted) {
-        plan->wanted = c->concurrency;
-        plan->at_once = (double)c->concurrency;
-        plan->by = MST_WANTED_BY_TOOL;
-    } else if (most != MST_UNKNOWN && most > plan->wanted) {
-        plan->wanted = most;
-        plan->by = MST_WANTED_AT_TIMES;
-        plan->uneven = is_uneven(plan, most);
+    advice->known = true;
+    if (server->workers_limit != MST_UNKNOWN)
+        snprintf(now, sizeof now, "%" PRIu64, limit);
+    if (up_to != MST_UNKNOWN && up_to <= limit) {
+        MST_SAY(advice->answer, "%s, as it is", now);
+        MST_SAY(advice->arithmetic, "%s", said.action);
+        return;
     }
-}
-
-/* CPU time of the server and the PHP behind it. */
-static uint64_t own_cpu_ns(const struct mst_budget *b)
-{
-    if (!b->fleet)
-        return mst_own_cpu_ns(b->s);
-    return mst_known(b->front->cpu_ns) +
-           (b->php != NULL && b->php != b->front ? mst_known(b->php->cpu_ns) : 0);
-}
-
-/* The same where no recording has seen the machine. NAN: it is not known. */
-static double full_rate_by_requests(const struct mst_budget *b, const struct mst_plan *plan)
-{
-    struct mst_cpu_seen seen = mst_cpu_see(b);
-
-    if (mst_cpu_seen_full(&seen))
-        return plan->rate;
-    if (mst_cpu_seen_short(&seen) || seen.used_milli == MST_UNKNOWN || seen.cpu_ns == 0)
-        return NAN;
-    return plan->rate * plan->seconds * (double)b->s->cpus * (double)MST_NS_PER_S /
-           (double)seen.cpu_ns;
-}
-
-/* The rate at which the CPUs are full, if a request takes as much of them as now: of what others
- * take, the scheduler gives half where both want all. */
-static double full_rate(const struct mst_budget *b, const struct mst_plan *plan)
-{
-    const struct mst_summary *s = b->s;
-    double all, busy, own = (double)own_cpu_ns(b), others, requests = plan->rate * plan->seconds;
-
-    if (s->machine_busy_milli == MST_UNKNOWN)
-        return full_rate_by_requests(b, plan);
-    if (!b->front->local || s->cpus == MST_UNKNOWN)
-        return INFINITY;
-    all = (double)s->duration_ns * (double)s->cpus;
-    busy = all * (double)s->machine_busy_milli / 1000;
-    if (!b->fleet && mst_cpu_is_ours(s))
-        own = busy;
-    others = fmax(busy - own, 0);
-    return own > 0 ? requests * (all - others / 2) / own * (double)MST_NS_PER_S /
-                     (double)s->duration_ns : INFINITY;
-}
-
-/* Whether what the requests waited for most lets in one at a time. */
-static enum mst_answer waits_one_by_one(const struct mst_summary *s)
-{
-    enum mst_answer found = MST_ANSWER_NO, answer;
-    size_t i;
-
-    for (i = 0; i < s->finding_count && found != MST_ANSWER_YES; i++) {
-        answer = mst_finding_answer(&s->findings[i], MST_ONE_AT_A_TIME);
-        if (answer == MST_ANSWER_UNKNOWN ||
-            (answer == MST_ANSWER_YES && s->findings[i].weight >= MST_HOLDER_TIME_MILLI))
-            found = answer;
+    if (up_to != MST_UNKNOWN) {
+        if ((double)up_to > all)
+            snprintf(most, sizeof most, " on average, and up to %" PRIu64, up_to);
+        all = (double)up_to;
     }
-    return found;
+    if (all > (double)limit) {
+        MST_SAY(advice->answer, "more than %s: up to %.0f", now, all);
+        MST_SAY(advice->arithmetic, "Requests waited for workers. %s%s: with a worker each, none "
+            "of them would have waited.", at_once, most);
+    } else {
+        MST_SAY(advice->answer, "more than %s", now);
+        MST_SAY(advice->arithmetic, "Requests waited for workers. %s, on average, for %" PRIu64
+            " workers: at times there were more, and a mean does not tell how many.", at_once,
+            limit);
+    }
+    if (said.predicted[0] != '\0')
+        MST_SAY(advice->uncertainty, "Predicted: %s. ", said.predicted);
+    else
+        MST_SAY(advice->uncertainty, "If a request takes no longer with more of them at once, "
+            "which only a run with more workers can show; and for as many clients as in this "
+            "run. ");
 }
 
-static void choose(struct mst_plan *plan, const struct mst_budget *b)
+static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
+                          const struct mst_demand *d)
 {
-    double at_once = plan->uneven ? (double)plan->wanted : plan->at_once;
-    double alone = at_once / plan->held, full = full_rate(b, plan);
-    enum mst_answer one_by_one = waits_one_by_one(b->s);
-
-    plan->then = isnan(full) ? NAN : fmin(alone, full);
-    plan->workers = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
-    plan->perhaps_one_by_one = one_by_one == MST_ANSWER_UNKNOWN;
-    if (one_by_one == MST_ANSWER_YES) {
-        plan->next = MST_NEXT_ONE_BY_ONE;
-        plan->workers = plan->now;
-        plan->then = plan->rate;
-    } else if (full * 1000 <= plan->rate * MST_WORTH_MILLI) {
-        plan->next = MST_NEXT_CPU;
-        plan->workers = plan->now;
-    } else if (full < alone) {
-        plan->next = MST_NEXT_CPU;
-        plan->workers = (uint64_t)fmax(ceil(full * plan->held), (double)plan->now + 1);
-    }
-    if (plan->workers != MST_UNKNOWN && !plan->threaded && plan->processes_fit != MST_UNKNOWN &&
-        plan->processes_fit < plan->workers && plan->processes_fit > 0) {
-        plan->next = MST_NEXT_MEMORY;
-        plan->workers = plan->processes_fit;
-        if (!isnan(full))
-            plan->then = fmin(plan->then, (double)plan->workers / plan->held);
-    }
-    plan->cpu_then_milli = MST_UNKNOWN;
-    if (isfinite(full) && full > 0)
-        plan->cpu_then_milli = (uint64_t)fmin(1000 * plan->then / full, 1000);
+    advice->known = true;
+    MST_SAY(advice->answer, "%" PRIu64 " for this load", mst_demand_enough(server, d));
+    MST_SAY(advice->arithmetic, "%s requests/s x %s held = %s workers on average; with "
+        "arrivals at random 99 %% of the time at most %.0f. At most %s were seen busy.",
+        rate_text(d->rate).text, seconds_text(d->held).text,
+        mst_format_real(d->workers).text, mst_poisson_most(d->high),
+        mst_format_count(server->max_busy).text);
+    MST_SAY(advice->uncertainty, "95 %% interval of the mean: %s to %s. Another rate: the same "
+        "time held, times that rate. ", mst_format_real(d->low).text,
+        mst_format_real(d->high).text);
 }
 
-bool mst_plan_workers(struct mst_plan *plan, const struct mst_budget *b,
-                      const struct mst_summary_server *server, sqlite3 *db)
+static bool advise_workers(struct mst_advice *advice, const struct mst_summary *run,
+                           const struct mst_summary_server *server, sqlite3 *db, uint64_t ram)
 {
-    struct mst_demand d = mst_demand_of(b->s, server);
+    struct mst_demand d = mst_demand_of(run, server);
     struct mst_per_process process;
-    uint64_t ram;
+    const char *why;
 
-    memset(plan, 0, sizeof *plan);
-    if (!mst_per_process_read(&process, db, server->id) || !mst_ram_read(&ram, db, b->s->id))
+    if (!mst_per_process_read(&process, db, server->id))
         return false;
-    plan->known = b->s->duration_ns != MST_UNKNOWN &&
-                  b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
-                  d.requests >= MST_SIZING_REQUESTS_MIN && d.held > 0 && server->lost == 0;
-    if (!plan->known)
-        return true;
-    plan->now = server->workers_limit != MST_UNKNOWN ? server->workers_limit : server->max_busy;
-    plan->threaded = mst_plan_is_threaded(server);
-    plan->processes_fit = mst_processes_fit(&process, ram);
-    plan->process_bytes = plan->processes_fit != MST_UNKNOWN ? process.high : 0;
-    take_demand(plan, b, server, &d);
-    choose(plan, b);
+    why = mst_demand_obstacle(run, server, &d);
+    if (why != NULL)
+        cannot_tell(advice, why);
+    else if (mst_demand_ran_out(server))
+        advise_more(advice, run, server, &d);
+    else
+        advise_enough(advice, server, &d);
+    if (advice->known)
+        add_memory(advice, &process, ram, mst_plan_is_threaded(server));
     return true;
 }
 
-void mst_plan_fill_processes(struct mst_plan *plan, uint64_t threads_per_child)
-{
-    uint64_t each = threads_per_child;
+/* ---- the accept queue ------------------------------------------------------------ */
 
-    if (each != MST_UNKNOWN && each > 0 && plan->workers != MST_UNKNOWN &&
-        plan->workers > plan->now && plan->workers % each != 0)
-        plan->workers += each - plan->workers % each;
+static void advise_backlog(struct mst_advice *advice, const struct mst_summary *run,
+                           const struct mst_summary_server *server)
+{
+    uint64_t longest, limit;
+
+    if (server == NULL || server->max_listen_queue == MST_UNKNOWN ||
+        server->listen_queue_limit == MST_UNKNOWN) {
+        cannot_tell(advice, "the length of the accept queue is not known: it is seen on the "
+                            "server's machine only, by root or the server's user");
+        return;
+    }
+    longest = server->max_listen_queue;
+    limit = server->listen_queue_limit;
+    advice->known = true;
+    MST_SAY(advice->uncertainty, "Of each listening socket by itself, seen at the fullest. Between "
+        "two looks at it, it may have been longer. The kernel cuts "
+        "ListenBacklog to net.core.somaxconn.");
+    if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
+        MST_SAY(advice->answer, "more than %" PRIu64, limit);
+        MST_SAY(advice->arithmetic, "Connections found a queue full %" PRIu64 " times on this "
+            "machine, and had to try again after 0.2 s or more; the queue has room "
+            "for %" PRIu64 ".", run->listen_overflows, limit);
+    } else if (longest * 2 > limit) {
+        MST_SAY(advice->answer, "%" PRIu64 ", twice what was seen", longest * 2);
+        MST_SAY(advice->arithmetic, "At most %" PRIu64 " of %" PRIu64 " connections were seen "
+            "waiting, and none was refused: little is left.", longest, limit);
+    } else {
+        MST_SAY(advice->answer, "%" PRIu64 ", as it is", limit);
+        MST_SAY(advice->arithmetic, "At most %" PRIu64 " connections were seen waiting; the "
+            "queue has room for %" PRIu64 "%s.", longest, limit,
+            limit == MST_DEFAULT_BACKLOG ? " (the default)" : "");
+    }
 }
 
-void mst_plan_pool(struct mst_plan *plan, const struct mst_budget *b,
-                   const struct mst_summary_pool *pool)
-{
-    double waited;
+/* ---- all of it ------------------------------------------------------------------- */
 
-    memset(plan, 0, sizeof *plan);
-    plan->processes_fit = MST_UNKNOWN;
-    plan->known = b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
-                  pool->requests >= MST_SIZING_REQUESTS_MIN && pool->run_sum_ns > 0 &&
-                  pool->waited > 0;
-    if (!plan->known)
-        return;
-    plan->now = pool->workers_limit;
-    plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;
-    plan->seconds = (double)mst_summary_under_load_ns(b->s, b->php) / (double)MST_NS_PER_S;
-    plan->rate = (double)pool->requests / plan->seconds;
-    waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
-    plan->at_once = plan->rate * (plan->held + waited);
-    plan->wanted = (uint64_t)ceil(plan->at_once);
-    choose(plan, b);
+bool mst_sizing_make(struct mst_sizing *sizing, const struct mst_summary *run, sqlite3 *db)
+{
+    static const char *const directives[MST_ADVICE_COUNT] = {
+        [MST_ADVICE_WORKERS] = "MaxRequestWorkers", [MST_ADVICE_PHP] = "pm.max_children",
+        [MST_ADVICE_BACKLOG] = "ListenBacklog",
+    };
+    const struct mst_summary_server *front = mst_summary_front(run);
+    const struct mst_summary_server *php = mst_summary_behind(run);
+    struct mst_advice *advice = sizing->advice;
+    uint64_t ram;
+    int i;
+
+    memset(sizing, 0, sizeof *sizing);
+    for (i = 0; i < MST_ADVICE_COUNT; i++)
+        advice[i].directive = directives[i];
+    if (!mst_ram_read(&ram, db, run->id))
+        return false;
+    advise_backlog(&advice[MST_ADVICE_BACKLOG], run, front);
+    if (front == NULL || mst_summary_is_php(front))
+        cannot_tell(&advice[MST_ADVICE_WORKERS], "no Apache was recorded");
+    else if (!advise_workers(&advice[MST_ADVICE_WORKERS], run, front, db, ram))
+        return false;
+    if (php == NULL)
+        cannot_tell(&advice[MST_ADVICE_PHP], run->need_count > 0 ?
+                    "no PHP that works for this server was recorded" :
+                    "no PHP was recorded: its extension was not loaded, or its board was not among "
+                    "the targets");
+    else if (!advise_workers(&advice[MST_ADVICE_PHP], run, php, db, ram))
+        return false;
+    return true;
 }

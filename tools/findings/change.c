@@ -8,7 +8,7 @@
 #include "archive/query.h"
 #include "archive/states.h"
 #include "findings/accepted.h"
-#include "findings/advice.h"
+#include "findings/plan.h"
 #include "findings/say.h"
 
 #define IDLE_TIMEOUT "60s"   /* for pm = ondemand, where 10 s is the default */

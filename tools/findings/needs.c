@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/ratio.h"
 #include "base/saturate.h"
-#include "findings/advice.h"
+#include "findings/plan.h"
 #include "findings/change.h"
 #include "findings/demand.h"
 #include "findings/rules.h"
@@ -62,7 +62,8 @@ static const enum mst_bound bounds[] = {
 };
 
 /* Where workers ran out. */
-static void take_plan(struct mst_inquiry *q, struct mst_need *need, const struct mst_plan *plan)
+static void take_plan(struct mst_inquiry *q, struct mst_need *need,
+                      const struct mst_workers_plan *plan)
 {
     const struct mst_changed of = { q->db, q->s, need->server, need->pool != NULL ?
                                     need->pool->label : NULL, need->limit };
@@ -124,7 +125,7 @@ static void find_of(struct mst_inquiry *q, const struct mst_summary_server *serv
 {
     struct mst_demand d = mst_demand_of(q->s, server);
     struct mst_need *need = add(q, server, NULL);
-    struct mst_plan plan;
+    struct mst_workers_plan plan;
 
     if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, server, &d)) != NULL)
         return;
@@ -162,7 +163,7 @@ static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server 
     struct mst_need *need = add(q, php, pool);
     double seconds = (double)mst_summary_under_load_ns(q->s, php) / (double)MST_NS_PER_S;
     struct mst_demand d = { .requests = pool->requests };
-    struct mst_plan plan;
+    struct mst_workers_plan plan;
 
     if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, php, &d)) != NULL)
         return;

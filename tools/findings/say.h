@@ -1,4 +1,4 @@
-/* say.h - puts a sentence into a member that is an array: for sentences*.c and sizing.c. */
+/* say.h - puts a sentence into a member that is an array: for sentences*.c and advice.c. */
 #ifndef MPMSTAT_SAY_H
 #define MPMSTAT_SAY_H
 

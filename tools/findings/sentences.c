@@ -91,7 +91,7 @@ void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *
 }
 
 /* Memory and CPU that the workers take. */
-static void say_needs(char text[224], const struct mst_plan *plan)
+static void say_needs(char text[224], const struct mst_workers_plan *plan)
 {
     size_t used = 0;
 
@@ -109,13 +109,13 @@ static void say_needs(char text[224], const struct mst_plan *plan)
 }
 
 /* The mean that clients would see: as many requests at once, at that rate. */
-static struct mst_formatted mean_at(const struct mst_plan *plan, double rate)
+static struct mst_formatted mean_at(const struct mst_workers_plan *plan, double rate)
 {
     return mst_format_time((uint64_t)(plan->at_once / rate * (double)MST_NS_PER_S));
 }
 
 /* In a load that comes and goes there is no rate to predict. */
-static void predict_plan(struct mst_finding *f, const struct mst_plan *plan)
+static void predict_plan(struct mst_finding *f, const struct mst_workers_plan *plan)
 {
     const struct mst_formatted held =
         mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S));
@@ -133,7 +133,7 @@ static void predict_plan(struct mst_finding *f, const struct mst_plan *plan)
                       mean_at(plan, plan->rate).text, held.text);
 }
 
-void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive)
+void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, const char *directive)
 {
     static const char *const stops[] = {
         [MST_NEXT_NONE] = "",

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "analysis/bottleneck.h"
-#include "findings/advice.h"
+#include "findings/plan.h"
 #include "findings/budget.h"
 #include "findings/cpu.h"
 #include "findings/holder.h"
@@ -54,7 +54,8 @@ void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
 /* Of a PHP whose php_wait is not known. */
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php);
 /* Action and prediction of these four. */
-void mst_say_plan(struct mst_finding *f, const struct mst_plan *plan, const char *directive);
+void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
+                  const char *directive);
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked);
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b);
@@ -124,7 +125,7 @@ enum mst_in_common {
     MST_COMMON_NONE, MST_COMMON_PAGE, MST_COMMON_LABEL, MST_COMMON_FIRST, MST_COMMON_UNCACHED,
     MST_COMMON_SECOND, MST_COMMON_PROCESS
 };
-struct mst_tail {
+struct mst_slow_tail {
     const struct mst_summary_server *server;
     uint64_t median_ns, border_ns;          /* slow: longer than the border */
     uint64_t slow, excess_ns;               /* what they took beyond the median */
@@ -135,7 +136,7 @@ struct mst_tail {
     uint64_t common_slow_milli, common_all_milli;
 };
 
-void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t);
+void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_slow_tail *t);
 void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t apart_ns);
 /* In what a server can differ from its peers. */
 enum mst_odd {

@@ -317,7 +317,7 @@ void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t 
 
 /* ---- around -------------------------------------------------------------------------------- */
 
-static void say_common(char text[256], const struct mst_budget *b, const struct mst_tail *t)
+static void say_common(char text[256], const struct mst_budget *b, const struct mst_slow_tail *t)
 {
     const struct mst_formatted slow = mst_format_percent(t->common_slow_milli);
     const struct mst_formatted all = mst_format_percent(t->common_all_milli);
@@ -381,7 +381,7 @@ void mst_say_follows_from_stall(struct mst_finding *f)
                "have waited there, too.");
 }
 
-void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_tail *t)
+void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_slow_tail *t)
 {
     char common[256], part[160], wait[MST_WAIT_WORDS_MAX];
 

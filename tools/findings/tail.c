@@ -37,7 +37,7 @@ static const struct attribute attributes[] = {
     { "pid", "pid", MST_COMMON_PROCESS },
 };
 
-static bool find_common(struct mst_inquiry *q, struct mst_tail *t, const char *expression,
+static bool find_common(struct mst_inquiry *q, struct mst_slow_tail *t, const char *expression,
                         const char *rows_of, const char *total)
 {
     struct mst_query rows;
@@ -69,7 +69,7 @@ static bool find_common(struct mst_inquiry *q, struct mst_tail *t, const char *e
            t->common_all_milli * 2 <= t->common_slow_milli;
 }
 
-static void look_for_common(struct mst_inquiry *q, struct mst_tail *t)
+static void look_for_common(struct mst_inquiry *q, struct mst_slow_tail *t)
 {
     bool is_php = mst_summary_is_php(t->server);
     const char *expression;
@@ -88,7 +88,7 @@ static void look_for_common(struct mst_inquiry *q, struct mst_tail *t)
 }
 
 /* Names what PHP waited for, where the part is that. */
-static void name_wait(struct mst_inquiry *q, struct mst_tail *t, bool is_php)
+static void name_wait(struct mst_inquiry *q, struct mst_slow_tail *t, bool is_php)
 {
     struct mst_query row;
     char sql[1024];
@@ -105,12 +105,12 @@ static void name_wait(struct mst_inquiry *q, struct mst_tail *t, bool is_php)
     q->failed |= !mst_query_done(&row);
 }
 
-struct slow { struct mst_tail *tail; uint64_t parts_ns[MST_PART_COUNT]; };
+struct slow { struct mst_slow_tail *tail; uint64_t parts_ns[MST_PART_COUNT]; };
 
 static bool take(void *context, const struct mst_walked *r)
 {
     struct slow *slow = context;
-    struct mst_tail *t = slow->tail;
+    struct mst_slow_tail *t = slow->tail;
     enum mst_part part;
 
     if (r->total_ns <= t->border_ns)
@@ -123,7 +123,7 @@ static bool take(void *context, const struct mst_walked *r)
 }
 
 /* The part that has most of what the slow requests took beyond the median. */
-static bool read_parts(struct mst_inquiry *q, struct mst_tail *t)
+static bool read_parts(struct mst_inquiry *q, struct mst_slow_tail *t)
 {
     struct slow slow = { .tail = t };
 
@@ -151,7 +151,7 @@ static bool has_headline(const struct mst_summary *s)
 void mst_find_tail(struct mst_inquiry *q)
 {
     const struct mst_summary_times *total = &q->b.front->phases[MST_PHASE_TOTAL];
-    struct mst_tail t = { .server = q->b.front, .median_ns = total->p50_ns };
+    struct mst_slow_tail t = { .server = q->b.front, .median_ns = total->p50_ns };
     struct mst_finding *f;
 
     if (total->count < MST_TAIL_REQUESTS_MIN)

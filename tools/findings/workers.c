@@ -10,7 +10,7 @@
 #include "archive/query.h"
 #include "base/ratio.h"
 #include "base/saturate.h"
-#include "findings/advice.h"
+#include "findings/plan.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -28,7 +28,7 @@ static void note_workers(struct mst_finding *f, const struct mst_summary_server 
 }
 
 /* Action and prediction of a finding that workers ran out. */
-static void note_plan(struct mst_finding *f, const struct mst_plan *plan,
+static void note_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
                       const struct mst_summary_server *server, const char *directive)
 {
     bool spawns = mst_summary_is_php(server) && server->forks != MST_UNKNOWN && server->forks > 0;
@@ -47,7 +47,7 @@ static void note_plan(struct mst_finding *f, const struct mst_plan *plan,
 static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
                          const struct mst_summary_server *server, const char *directive)
 {
-    struct mst_plan plan;
+    struct mst_workers_plan plan;
 
     if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
         q->failed = true;
@@ -231,7 +231,7 @@ static bool pool_ran_out(const struct mst_budget *b, const struct mst_summary_po
 static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool, bool apache_too)
 {
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, pool->wait_sum_ns);
-    struct mst_plan plan;
+    struct mst_workers_plan plan;
 
     f->of = q->b.php;
     if (apache_too)

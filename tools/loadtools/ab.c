@@ -91,22 +91,22 @@ static int prepare_ab(struct mst_plan *plan, char *const *argv, int rows_fd,
 
 /* ---- what it prints -------------------------------------------------------------- */
 
-static uint64_t number(struct mst_text in, const char *name, uint64_t scale)
+static uint64_t number(struct mst_output_text in, const char *name, uint64_t scale)
 {
     return mst_text_number(mst_text_line(in, name), scale, NULL);
 }
 
 /* The number behind `key` within the line of the kinds of failures. */
-static uint64_t kind(struct mst_text in, const char *key)
+static uint64_t kind(struct mst_output_text in, const char *key)
 {
     return mst_text_number(mst_text_behind(mst_text_line(in, "(Connect"), key), 1, NULL);
 }
 
 /* "Total:   200  201   0.6    201     203": the second column, and the last. With -S
  * the columns are three. */
-static void parse_total(struct mst_client_result *r, struct mst_text in)
+static void parse_total(struct mst_client_result *r, struct mst_output_text in)
 {
-    struct mst_text line = mst_text_line(in, "Total: "), word, last = line;
+    struct mst_output_text line = mst_text_line(in, "Total: "), word, last = line;
     unsigned column = 0;
 
     while (word = mst_text_word(&line), !mst_text_is_empty(word)) {
@@ -140,8 +140,8 @@ static int parse_ab(struct mst_client_result *r, const struct mst_plan *plan,
                     const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
     static const char html[] = "Complete requests:</th>";
-    struct mst_text all = { printed->out, printed->out + printed->out_n };
-    struct mst_text in = mst_text_from_last(all, "Server Software:");
+    struct mst_output_text all = { printed->out, printed->out + printed->out_n };
+    struct mst_output_text in = mst_text_from_last(all, "Server Software:");
 
     mst_client_result_init(r);
     r->requests = number(in, "Complete requests:", 1);

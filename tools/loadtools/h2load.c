@@ -66,7 +66,7 @@ static int prepare_h2load(struct mst_plan *plan, char *const *argv, int rows_fd,
 /* ---- what it prints -------------------------------------------------------------- */
 
 /* Sums up "8 2xx, 0 3xx, 4 4xx, 0 5xx". */
-static void parse_statuses(struct mst_client_result *r, struct mst_text line)
+static void parse_statuses(struct mst_client_result *r, struct mst_output_text line)
 {
     static const char *const classes[] = { " 2xx", " 3xx", " 4xx", " 5xx" };
     uint64_t counts[4], i;
@@ -80,7 +80,7 @@ static void parse_statuses(struct mst_client_result *r, struct mst_text line)
     r->requests = counts[0] + r->non_2xx;
 }
 
-static void parse_failures(struct mst_client_result *r, struct mst_text line)
+static void parse_failures(struct mst_client_result *r, struct mst_output_text line)
 {
     uint64_t total = mst_text_number_before(line, " total"), left;
 
@@ -96,14 +96,14 @@ static void parse_failures(struct mst_client_result *r, struct mst_text line)
 
 /* A table whose columns differ by version: a line with their names, a line with
  * the times. */
-static void parse_times(struct mst_client_result *r, struct mst_text in)
+static void parse_times(struct mst_client_result *r, struct mst_output_text in)
 {
     const struct { const char *name; uint64_t *time; } columns[] = {
         { "max", &r->max_ns }, { "mean", &r->mean_ns }, { "median", &r->p50_ns },
         { "p90", &r->p90_ns }, { "p99", &r->p99_ns },
     };
-    struct mst_text names = mst_text_line(in, "min "), name;
-    struct mst_text times = mst_text_line(in, "time for request:"), time;
+    struct mst_output_text names = mst_text_line(in, "min "), name;
+    struct mst_output_text times = mst_text_line(in, "time for request:"), time;
     uint64_t step;
     size_t i;
 
@@ -122,8 +122,8 @@ static void parse_times(struct mst_client_result *r, struct mst_text in)
 static int parse_h2load(struct mst_client_result *r, const struct mst_plan *plan,
                         const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
-    struct mst_text all = { printed->out, printed->out + printed->out_n }, line;
-    struct mst_text in = mst_text_from_last(all, "finished in ");
+    struct mst_output_text all = { printed->out, printed->out + printed->out_n }, line;
+    struct mst_output_text in = mst_text_from_last(all, "finished in ");
 
     mst_client_result_init(r);
     parse_statuses(r, mst_text_line(in, "status codes:"));

@@ -75,22 +75,22 @@ static int prepare_hey(struct mst_plan *plan, char *const *argv, int rows_fd,
 /* ---- what it prints -------------------------------------------------------------- */
 
 /* The next line that begins with "  [", behind the bracket; empty: the list has ended. */
-static struct mst_text next_item(struct mst_text *in)
+static struct mst_output_text next_item(struct mst_output_text *in)
 {
     const char *eol = memchr(in->at, '\n', (size_t)(in->end - in->at));
-    struct mst_text item = { in->end, in->end };
+    struct mst_output_text item = { in->end, in->end };
 
     if (eol != NULL && eol - in->at > 3 && memcmp(in->at, "  [", 3) == 0) {
-        item = (struct mst_text){ in->at + 3, eol };
+        item = (struct mst_output_text){ in->at + 3, eol };
         in->at = eol + 1;
     }
     return item;
 }
 
 /* "  [404]\t4 responses" */
-static void parse_statuses(struct mst_client_result *r, struct mst_text in)
+static void parse_statuses(struct mst_client_result *r, struct mst_output_text in)
 {
-    struct mst_text item;
+    struct mst_output_text item;
     uint64_t status, count;
 
     r->requests = r->non_2xx = 0;
@@ -107,9 +107,9 @@ static void parse_statuses(struct mst_client_result *r, struct mst_text in)
 }
 
 /* "  [6]\tGet "http://127.0.0.1:1/": dial tcp ...: connect: connection refused" */
-static void parse_errors(struct mst_client_result *r, struct mst_text in)
+static void parse_errors(struct mst_client_result *r, struct mst_output_text in)
 {
-    struct mst_text item, why;
+    struct mst_output_text item, why;
     uint64_t count;
 
     mst_client_result_add_failures(r, MST_FAILURE_OTHER, 0);   /* none so far */
@@ -123,7 +123,7 @@ static void parse_errors(struct mst_client_result *r, struct mst_text in)
     }
 }
 
-static uint64_t seconds(struct mst_text in, const char *name)
+static uint64_t seconds(struct mst_output_text in, const char *name)
 {
     return mst_text_number(mst_text_line(in, name), MST_NS_PER_S, NULL);
 }
@@ -131,9 +131,9 @@ static uint64_t seconds(struct mst_text in, const char *name)
 static int parse_hey(struct mst_client_result *r, const struct mst_plan *plan,
                      const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
-    struct mst_text all = { printed->out, printed->out + printed->out_n };
-    struct mst_text in = mst_text_from_last(all, "Summary:");
-    struct mst_text statuses = mst_text_behind(in, "\nStatus code distribution:\n");
+    struct mst_output_text all = { printed->out, printed->out + printed->out_n };
+    struct mst_output_text in = mst_text_from_last(all, "Summary:");
+    struct mst_output_text statuses = mst_text_behind(in, "\nStatus code distribution:\n");
 
     mst_client_result_init(r);
     parse_statuses(r, statuses);

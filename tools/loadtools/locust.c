@@ -164,8 +164,8 @@ static void fill_locust(struct mst_client_result *r, struct times *t, const stru
 /* The array begins a line; before it can be what the script prints. */
 static json_t *find_json(const struct mst_printed *printed)
 {
-    struct mst_text all = { printed->out, printed->out + printed->out_n };
-    struct mst_text in = mst_text_from_last(all, "[\n");
+    struct mst_output_text all = { printed->out, printed->out + printed->out_n };
+    struct mst_output_text in = mst_text_from_last(all, "[\n");
     json_error_t where;
 
     if (mst_text_is_empty(in))

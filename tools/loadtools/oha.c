@@ -32,12 +32,12 @@ static uint64_t requests(char *const *argv)
 {
     static const struct mst_option option = { { "-n" }, false };
     const char *value = mst_option(argv, &option);
-    struct mst_text behind;
+    struct mst_output_text behind;
     uint64_t thousandths, factor;
 
     if (value == NULL)
         return OHA_REQUESTS;
-    thousandths = mst_text_number((struct mst_text){ value, value + strlen(value) }, 1000,
+    thousandths = mst_text_number((struct mst_output_text){ value, value + strlen(value) }, 1000,
                                   &behind);
     if (thousandths == MST_UNKNOWN)
         return MST_UNKNOWN;

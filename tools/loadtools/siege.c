@@ -52,23 +52,24 @@ static int prepare_siege(struct mst_plan *plan, char *const *argv, int rows_fd,
 }
 
 /* A number by its name in the JSON, or else in the text. */
-static struct mst_text value(const struct mst_text *json, const struct mst_text *text,
-                             const char *key, const char *name)
+static struct mst_output_text value(const struct mst_output_text *json,
+                                    const struct mst_output_text *text, const char *key,
+                                    const char *name)
 {
     return mst_text_is_empty(*json) ? mst_text_line(*text, name) : mst_text_behind(*json, key);
 }
 
-static uint64_t time_value(const struct mst_text *json, const struct mst_text *text,
+static uint64_t time_value(const struct mst_output_text *json, const struct mst_output_text *text,
                            const char *key, const char *name)
 {
     return mst_text_time(value(json, text, key, name), MST_NS_PER_S, NULL);
 }
 
 /* The object it prints last; empty: none, or it has no end. */
-static struct mst_text find_json(const struct mst_printed *printed)
+static struct mst_output_text find_json(const struct mst_printed *printed)
 {
-    struct mst_text all = { printed->out, printed->out + printed->out_n };
-    struct mst_text in = mst_text_from_last(all, "{\t\"transactions\":");
+    struct mst_output_text all = { printed->out, printed->out + printed->out_n };
+    struct mst_output_text in = mst_text_from_last(all, "{\t\"transactions\":");
 
     if (mst_text_is_empty(in))
         in = mst_text_from_last(all, "{\n\t\"transactions\":");
@@ -77,7 +78,7 @@ static struct mst_text find_json(const struct mst_printed *printed)
     return in;
 }
 
-static uint64_t bytes(const struct mst_text *json, const struct mst_text *text)
+static uint64_t bytes(const struct mst_output_text *json, const struct mst_output_text *text)
 {
     uint64_t hundredths = mst_text_number(value(json, text, "\"data_transferred\":",
                                                 "Data transferred:"), 100, NULL);
@@ -87,7 +88,7 @@ static uint64_t bytes(const struct mst_text *json, const struct mst_text *text)
     return hundredths * SIEGE_MEGABYTE / 100;
 }
 
-static uint64_t users(const struct mst_plan *plan, struct mst_text err)
+static uint64_t users(const struct mst_plan *plan, struct mst_output_text err)
 {
     uint64_t said = mst_text_number(mst_text_behind(err, "** Preparing "), 1, NULL);
 
@@ -97,9 +98,9 @@ static uint64_t users(const struct mst_plan *plan, struct mst_text err)
 static int parse_siege(struct mst_client_result *r, const struct mst_plan *plan,
                        const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
-    struct mst_text err = { printed->err, printed->err + printed->err_n };
-    struct mst_text json = find_json(printed);
-    struct mst_text text = mst_text_from_last(err, "Transactions:");
+    struct mst_output_text err = { printed->err, printed->err + printed->err_n };
+    struct mst_output_text json = find_json(printed);
+    struct mst_output_text text = mst_text_from_last(err, "Transactions:");
     uint64_t good, elapsed_ns;
 
     mst_client_result_init(r);

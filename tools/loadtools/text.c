@@ -9,37 +9,37 @@
 #define NUMBER_MAX  (UINT64_C(1) << 53)
 #define INTEGER_MAX (UINT64_C(1) << 62)
 
-bool mst_text_is_empty(struct mst_text text)
+bool mst_text_is_empty(struct mst_output_text text)
 {
     return text.at == text.end;
 }
 
-static struct mst_text skip_blanks(struct mst_text in)
+static struct mst_output_text skip_blanks(struct mst_output_text in)
 {
     while (in.at < in.end && (*in.at == ' ' || *in.at == '\t'))
         in.at++;
     return in;
 }
 
-struct mst_text mst_text_line(struct mst_text in, const char *name)
+struct mst_output_text mst_text_line(struct mst_output_text in, const char *name)
 {
     size_t n = strlen(name);
     const char *eol;
 
     for (; in.at < in.end; in.at = eol + 1) {
-        struct mst_text line;
+        struct mst_output_text line;
 
         eol = memchr(in.at, '\n', (size_t)(in.end - in.at));
         if (eol == NULL)
             break;
-        line = skip_blanks((struct mst_text){ in.at, eol });
+        line = skip_blanks((struct mst_output_text){ in.at, eol });
         if ((size_t)(eol - line.at) >= n && memcmp(line.at, name, n) == 0)
-            return (struct mst_text){ line.at + n, eol };
+            return (struct mst_output_text){ line.at + n, eol };
     }
-    return (struct mst_text){ in.end, in.end };
+    return (struct mst_output_text){ in.end, in.end };
 }
 
-struct mst_text mst_text_from_last(struct mst_text in, const char *mark)
+struct mst_output_text mst_text_from_last(struct mst_output_text in, const char *mark)
 {
     size_t n = strlen(mark);
     const char *found = NULL, *at = in.at;
@@ -49,30 +49,30 @@ struct mst_text mst_text_from_last(struct mst_text in, const char *mark)
             found = at;
         at++;
     }
-    return (struct mst_text){ found != NULL ? found : in.end, in.end };
+    return (struct mst_output_text){ found != NULL ? found : in.end, in.end };
 }
 
-struct mst_text mst_text_behind(struct mst_text in, const char *key)
+struct mst_output_text mst_text_behind(struct mst_output_text in, const char *key)
 {
     const char *found = memmem(in.at, (size_t)(in.end - in.at), key, strlen(key));
 
-    return (struct mst_text){ found != NULL ? found + strlen(key) : in.end, in.end };
+    return (struct mst_output_text){ found != NULL ? found + strlen(key) : in.end, in.end };
 }
 
 /* ---- numbers --------------------------------------------------------------------- */
 
-uint64_t mst_text_number_before(struct mst_text in, const char *key)
+uint64_t mst_text_number_before(struct mst_output_text in, const char *key)
 {
     const char *found = memmem(in.at, (size_t)(in.end - in.at), key, strlen(key)), *from = found;
 
     while (found != NULL && from > in.at && from[-1] >= '0' && from[-1] <= '9')
         from--;
-    return mst_text_number((struct mst_text){ from, found }, 1, NULL);
+    return mst_text_number((struct mst_output_text){ from, found }, 1, NULL);
 }
 
-struct mst_text mst_text_word(struct mst_text *in)
+struct mst_output_text mst_text_word(struct mst_output_text *in)
 {
-    struct mst_text word;
+    struct mst_output_text word;
 
     *in = skip_blanks(*in);
     word = *in;
@@ -82,19 +82,19 @@ struct mst_text mst_text_word(struct mst_text *in)
     return word;
 }
 
-static bool digit_at(struct mst_text in)
+static bool digit_at(struct mst_output_text in)
 {
     return in.at < in.end && *in.at >= '0' && *in.at <= '9';
 }
 
-static bool fraction_at(struct mst_text in)
+static bool fraction_at(struct mst_output_text in)
 {
-    struct mst_text next = { in.at + 1, in.end };
+    struct mst_output_text next = { in.at + 1, in.end };
 
     return in.at < in.end && (*in.at == '.' || *in.at == ',') && digit_at(next);
 }
 
-uint64_t mst_text_number(struct mst_text in, uint64_t scale, struct mst_text *behind)
+uint64_t mst_text_number(struct mst_output_text in, uint64_t scale, struct mst_output_text *behind)
 {
     uint64_t value = 0;
 
@@ -122,7 +122,7 @@ uint64_t mst_text_number(struct mst_text in, uint64_t scale, struct mst_text *be
 struct unit { const char *name; uint64_t size; };
 
 /* The unit at the beginning: the longest name first. NULL: none of these. */
-static const struct unit *unit_at(struct mst_text in, const struct unit *units)
+static const struct unit *unit_at(struct mst_output_text in, const struct unit *units)
 {
     for (; units->name != NULL; units++) {
         size_t n = strlen(units->name);
@@ -134,7 +134,7 @@ static const struct unit *unit_at(struct mst_text in, const struct unit *units)
 }
 
 /* How many digits there are behind the point, at most 9, as a power of ten. */
-static uint64_t fraction_scale(struct mst_text number)
+static uint64_t fraction_scale(struct mst_output_text number)
 {
     uint64_t scale = 1;
 
@@ -148,8 +148,8 @@ static uint64_t fraction_scale(struct mst_text number)
 }
 
 /* A number with its unit. *behind is behind the unit, *step what the last digit is worth. */
-static uint64_t number_with_unit(struct mst_text in, const struct unit *units, uint64_t bare,
-                                 struct mst_text *behind, uint64_t *step)
+static uint64_t number_with_unit(struct mst_output_text in, const struct unit *units, uint64_t bare,
+                                 struct mst_output_text *behind, uint64_t *step)
 {
     uint64_t scale = fraction_scale(in), value = mst_text_number(in, scale, behind), size = bare;
     const struct unit *unit;
@@ -167,7 +167,7 @@ static uint64_t number_with_unit(struct mst_text in, const struct unit *units, u
     return value / scale * size + (uint64_t)((unsigned __int128)(value % scale) * size / scale);
 }
 
-uint64_t mst_text_time(struct mst_text in, uint64_t bare_ns, uint64_t *step_ns)
+uint64_t mst_text_time(struct mst_output_text in, uint64_t bare_ns, uint64_t *step_ns)
 {
     static const struct unit units[] = {
         { "ns", 1 }, { "us", MST_NS_PER_US }, { "\302\265s", MST_NS_PER_US },
@@ -186,7 +186,7 @@ uint64_t mst_text_time(struct mst_text in, uint64_t bare_ns, uint64_t *step_ns)
     return total;
 }
 
-uint64_t mst_text_bytes(struct mst_text in)
+uint64_t mst_text_bytes(struct mst_output_text in)
 {
     static const struct unit units[] = {
         { "K", 1 << 10 }, { "M", 1 << 20 }, { "G", 1 << 30 }, { "T", UINT64_C(1) << 40 },
@@ -246,9 +246,9 @@ bool mst_option_given(char *const *argv, const struct mst_option *option)
     return false;
 }
 
-static struct mst_text whole(const char *text)
+static struct mst_output_text whole(const char *text)
 {
-    return (struct mst_text){ text, text + strlen(text) };
+    return (struct mst_output_text){ text, text + strlen(text) };
 }
 
 uint64_t mst_option_number(char *const *argv, const struct mst_option *option,
@@ -313,7 +313,7 @@ char *mst_field(char **line, char separator)
 
 uint64_t mst_field_number(const char *field, uint64_t scale)
 {
-    struct mst_text behind;
+    struct mst_output_text behind;
     uint64_t value;
 
     if (field == NULL)

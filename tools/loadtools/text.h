@@ -8,39 +8,39 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct mst_text { const char *at, *end; };
+struct mst_output_text { const char *at, *end; };
 
 /* The text behind `name` at the beginning of a line, blanks before it aside, to
  * the line's end. Empty: there is no such line, or it was not finished. */
-struct mst_text mst_text_line(struct mst_text in, const char *name);
+struct mst_output_text mst_text_line(struct mst_output_text in, const char *name);
 
 /* The text from the last place where `mark` is at the beginning of a line; empty: none. */
-struct mst_text mst_text_from_last(struct mst_text in, const char *mark);
+struct mst_output_text mst_text_from_last(struct mst_output_text in, const char *mark);
 
 /* The text behind `key`, wherever it is; empty: it is not there. */
-struct mst_text mst_text_behind(struct mst_text in, const char *key);
+struct mst_output_text mst_text_behind(struct mst_output_text in, const char *key);
 
-bool mst_text_is_empty(struct mst_text text);
+bool mst_text_is_empty(struct mst_output_text text);
 
 /* The number at the beginning, blanks before it aside, in units of 1/scale (a
  * power of ten, at most 10^9); digits beyond are dropped. The decimal point can
  * be a comma: some programs write as their locale does. MST_UNKNOWN: there is
  * none, or it is beyond 2^53. *text (where not NULL) is then behind it. */
-uint64_t mst_text_number(struct mst_text in, uint64_t scale, struct mst_text *behind);
+uint64_t mst_text_number(struct mst_output_text in, uint64_t scale, struct mst_output_text *behind);
 
 /* The whole number just before `key`: 12 of "12 requests in". MST_UNKNOWN: there is none. */
-uint64_t mst_text_number_before(struct mst_text in, const char *key);
+uint64_t mst_text_number_before(struct mst_output_text in, const char *key);
 
 /* Cuts the next word off; empty: there is none. */
-struct mst_text mst_text_word(struct mst_text *in);
+struct mst_output_text mst_text_word(struct mst_output_text *in);
 
 /* A time with its unit, as "1.50ms", "250us" or "1m2.5s", in nanoseconds;
  * *step_ns (where not NULL) is what its last digit stands for. Without a unit it
  * is in units of bare_ns. MST_UNKNOWN: there is none. */
-uint64_t mst_text_time(struct mst_text in, uint64_t bare_ns, uint64_t *step_ns);
+uint64_t mst_text_time(struct mst_output_text in, uint64_t bare_ns, uint64_t *step_ns);
 
 /* Bytes with their unit, as "13.18MB", of 1024; MST_UNKNOWN. */
-uint64_t mst_text_bytes(struct mst_text in);
+uint64_t mst_text_bytes(struct mst_output_text in);
 
 /* ---- command lines --------------------------------------------------------------- */
 

@@ -50,9 +50,10 @@ static int prepare_wrk(struct mst_plan *plan, char *const *argv, int rows_fd,
 }
 
 /* "    Latency   192.79us    1.17ms  16.74ms   98.35%": mean, deviation, longest. */
-static void parse_latency(struct mst_client_result *r, struct mst_text in)
+static void parse_latency(struct mst_client_result *r, struct mst_output_text in)
 {
-    struct mst_text line = mst_text_line(in, "Latency  "), mean = mst_text_word(&line), longest;
+    struct mst_output_text line = mst_text_line(in, "Latency  ");
+    struct mst_output_text mean = mst_text_word(&line), longest;
     uint64_t max_ns;
 
     mst_text_word(&line);
@@ -69,9 +70,9 @@ static void parse_latency(struct mst_client_result *r, struct mst_text in)
     r->p99_ns = mst_text_time(mst_text_line(in, "99% "), 1, NULL);
 }
 
-static void parse_errors(struct mst_client_result *r, struct mst_text in)
+static void parse_errors(struct mst_client_result *r, struct mst_output_text in)
 {
-    struct mst_text line = mst_text_line(in, "Socket errors:");
+    struct mst_output_text line = mst_text_line(in, "Socket errors:");
 
     if (mst_text_is_empty(line)) {
         r->failed = r->failed_connect = r->failed_receive = r->failed_timeout = 0;
@@ -105,8 +106,8 @@ static uint64_t corrected(const struct mst_client_result *r)
 static int parse_wrk(struct mst_client_result *r, const struct mst_plan *plan,
                      const struct mst_printed *printed, char error[MST_ERROR_MAX])
 {
-    struct mst_text all = { printed->out, printed->out + printed->out_n };
-    struct mst_text in = mst_text_from_last(all, "  Thread Stats"), sum;
+    struct mst_output_text all = { printed->out, printed->out + printed->out_n };
+    struct mst_output_text in = mst_text_from_last(all, "  Thread Stats"), sum;
 
     (void)plan;
     mst_client_result_init(r);

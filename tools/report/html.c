@@ -193,11 +193,11 @@ static int put_sizing(struct mst_sink *sink, const struct content *c, char error
 /* ---- all of it ------------------------------------------------------------------- */
 
 /* The title says which run it is, or how many. */
-static struct mst_page page_of(const struct content *c, char title[TITLE_MAX])
+static struct mst_html_page page_of(const struct content *c, char title[TITLE_MAX])
 {
     const struct mst_report *report = c->report;
     const struct mst_report_run *first = &report->runs[0];
-    struct mst_page page = {
+    struct mst_html_page page = {
         .kind = MST_PAGE_RUNS, .title = title, .brand = "mpmstat report",
         .skip_to = c->compares ? "ab" : "verdict",
         .skip_text = c->compares ? "To the comparison" : "To the verdict",
@@ -289,7 +289,7 @@ int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
 {
     char title[TITLE_MAX];
     struct content c = { .report = report };
-    struct mst_page page;
+    struct mst_html_page page;
     int status;
 
     if (!mst_groups_make(&c.groups, report)) {

@@ -3,8 +3,8 @@
  * It gives reports the rows of their tables and the columns of their CSV, comparisons their
  * metrics, and studies the figures that they publish and claim.
  */
-#ifndef MPMSTAT_METRICS_H
-#define MPMSTAT_METRICS_H
+#ifndef MPMSTAT_REPORT_METRICS_H
+#define MPMSTAT_REPORT_METRICS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -34,7 +34,7 @@ static const struct { const char *name, *script, *hash; } scripts[] = {
     [MST_PAGE_TREND] = { "trend", NULL, NULL },
 };
 
-static void put_head(struct mst_sink *sink, const struct mst_page *page)
+static void put_head(struct mst_sink *sink, const struct mst_html_page *page)
 {
     mst_sink_puts(sink,
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
@@ -62,7 +62,7 @@ static void put_head(struct mst_sink *sink, const struct mst_page *page)
     mst_sink_puts(sink, "</style>\n</head>\n");
 }
 
-void mst_page_begin(struct mst_sink *sink, const struct mst_page *page)
+void mst_page_begin(struct mst_sink *sink, const struct mst_html_page *page)
 {
     put_head(sink, page);
     mst_html(sink, "<body class=\"%s\">\n<a class=\"skip\" href=\"#%s\">%s</a>\n"
@@ -97,7 +97,7 @@ static void put_script(struct mst_sink *sink, const char *script)
     mst_sink_puts(sink, "</script>\n");
 }
 
-int mst_page_end(struct mst_sink *sink, const struct mst_page *page, mst_page_data *put_data,
+int mst_page_end(struct mst_sink *sink, const struct mst_html_page *page, mst_page_data *put_data,
                  const void *of, char *error)
 {
     struct mst_script script = { .to = sink };

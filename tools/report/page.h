@@ -16,7 +16,7 @@
 /* Drawn by assets/report.js; by assets/study.js; a page without scripts. */
 enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY, MST_PAGE_TREND };
 
-struct mst_page {
+struct mst_html_page {
     enum mst_page_kind kind;
     const char *title, *brand;       /* brand: the small line above the title */
     const char *sub;                 /* the line below it */
@@ -24,11 +24,11 @@ struct mst_page {
 };
 
 /* Everything up to the title and the line below it, within <header>. */
-void mst_page_begin(struct mst_sink *sink, const struct mst_page *page);
+void mst_page_begin(struct mst_sink *sink, const struct mst_html_page *page);
 /* The footer and the scripts; put_data writes the JSON that they read. Returns what put_data
  * returned. A page without scripts has none: 0. */
 typedef int mst_page_data(struct mst_sink *sink, const void *of, char *error);
-int  mst_page_end(struct mst_sink *sink, const struct mst_page *page, mst_page_data *put_data,
+int  mst_page_end(struct mst_sink *sink, const struct mst_html_page *page, mst_page_data *put_data,
                   const void *of, char *error);
 
 /* A row of a name and its value, where there is one. */

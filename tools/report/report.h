@@ -9,7 +9,7 @@
 
 #include "analysis/summary.h"
 #include "analysis/usl.h"
-#include "findings/sizing.h"
+#include "findings/advice.h"
 #include "render/sink.h"
 
 /* All of it, in at most 100 columns. path: the archive's, as it is shown. percentiles: those that

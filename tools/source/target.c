@@ -63,7 +63,7 @@ static int add(struct mst_targets *targets, enum mst_target_kind kind, const cha
     target = &targets->items[targets->count];
     memset(target, 0, sizeof *target);
     target->kind = kind;
-    target->budget = targets->budget;
+    target->allowance = targets->allowance;
     target->name = strdup(name);
     if (problem != NULL)
         target->problem = strdup(problem);
@@ -144,7 +144,7 @@ void mst_targets_free(struct mst_targets *targets)
     }
     tdestroy(targets->files, free);
     free(targets->items);
-    free(targets->budget);
+    free(targets->allowance);
     free(targets->passed.example);
     memset(targets, 0, sizeof *targets);
 }
@@ -500,10 +500,10 @@ int mst_targets_find(struct mst_targets *out, const struct mst_target_names *nam
     size_t i;
 
     memset(out, 0, sizeof *out);
-    out->budget = malloc(sizeof *out->budget);
-    if (out->budget == NULL)
+    out->allowance = malloc(sizeof *out->allowance);
+    if (out->allowance == NULL)
         return out_of_memory(error);
-    *out->budget = (struct mst_budget){ MST_TARGETS_COST, MST_TARGETS_COST_OTHER };
+    *out->allowance = (struct mst_allowance){ MST_TARGETS_COST, MST_TARGETS_COST_OTHER };
     if (!mst_targets_named(names))
         return add_default(out, error);
     for (i = 0; i < names->count; i++)

@@ -21,7 +21,7 @@
 #include <sys/types.h>
 
 #include "read/accept_queue.h"
-#include "read/budget.h"
+#include "read/allowance.h"
 #include "read/copy.h"
 #include "read/snapshot.h"
 #include "source/http.h"
@@ -30,7 +30,7 @@
 #define MST_RUNDIR_DEFAULT   "/run/mpmstat:/run/mpmstat/php:/run/apache2"
 #define MST_RUNDIR_INSTANCES "/run/apache2-*"   /* of further Apaches: Debian's apache2@NAME */
 
-/* What all boards that are read together are allowed to cost (budget.h), and the part of it
+/* What all boards that are read together are allowed to cost (allowance.h), and the part of it
  * for other users' boards; and how many of those a directory stands for. */
 #define MST_TARGETS_COST       (UINT64_C(1) << 30)
 #define MST_TARGETS_COST_OTHER (UINT64_C(256) << 20)
@@ -51,7 +51,7 @@ struct mst_target {
     struct mst_reader  reader;
     bool               has_owner;   /* it was found or open already: only a file of this */
     uid_t              owner;       /* user is taken for it from then on */
-    struct mst_budget *budget;      /* of all targets */
+    struct mst_allowance *allowance;      /* of all targets */
     struct mst_listen  listen;      /* of the latest snapshot */
     struct mst_drops  *drops;       /* borrowed; of this look at all targets. NULL: each snapshot
                                      * reads its own */
@@ -61,7 +61,7 @@ struct mst_target {
 struct mst_targets {
     size_t             count, room;
     struct mst_target *items;
-    struct mst_budget *budget;
+    struct mst_allowance *allowance;
     void              *files;       /* which files are among them */
     struct {
         size_t count;               /* other users' boards that were found and passed over */
@@ -129,7 +129,7 @@ int mst_target_reader(const struct mst_target *target, struct mst_reader *reader
  * first that needs them. */
 void mst_targets_share_drops(const struct mst_targets *targets, struct mst_drops *drops);
 
-/* Closes the file. What was read stays counted in the budget. */
+/* Closes the file. What was read stays counted in the allowance. */
 void mst_target_close(struct mst_target *target);
 
 /* One snapshot of a file target: opened as above, copied, completed with what

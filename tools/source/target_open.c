@@ -42,11 +42,11 @@ static int exchange(const struct mst_target *t, const struct mst_reader *reader,
     char ignored[MST_ERROR_MAX];
 
     if (t->is_open)
-        mst_budget_give(t->budget, &t->reader);
-    if (mst_budget_take(t->budget, reader, error) == 0)
+        mst_allowance_give(t->allowance, &t->reader);
+    if (mst_allowance_take(t->allowance, reader, error) == 0)
         return 0;
     if (t->is_open)
-        mst_budget_take(t->budget, &t->reader, ignored);
+        mst_allowance_take(t->allowance, &t->reader, ignored);
     return -1;
 }
 

@@ -152,7 +152,7 @@ def test_the_bound_on_their_size_holds(server, directory):
             watcher.join()
         status, said = stop(started)
     assert status == 0, said
-    assert 2 * MIB < most[0] <= 4 * MIB
+    assert MIB < most[0] <= 4 * MIB
     assert len(archives(directory)) >= 2
 
 

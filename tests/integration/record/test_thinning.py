@@ -151,8 +151,11 @@ def test_requests_of_php_stay_with_those_of_apache(php_server, mpm, php_boards, 
         assert one[producer]["requests"] == other[producer]["requests"]
         for phase, times in one[producer]["phases"].items():
             thinned_times = other[producer]["phases"][phase]
-            assert (times["max_seconds"], times["count"]) == (thinned_times["max_seconds"],
-                                                              thinned_times["count"]), phase
+            assert times["max_seconds"] == thinned_times["max_seconds"], phase
+            # The wait of some is not known, and who stands for them is one whose wait is, or not.
+            exact = phase != "php_wait"
+            assert thinned_times["count"] == pytest.approx(times["count"],
+                                                           rel=0 if exact else 0.02), phase
     x, y = (side["apache"]["php"]["handle"] for side in (one, other))
     assert x["php_run"]["count"] == y["php_run"]["count"]
     assert x["php_run"]["mean_seconds"] == pytest.approx(y["php_run"]["mean_seconds"], rel=0.1)

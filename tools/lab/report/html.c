@@ -281,7 +281,7 @@ int mst_study_html(struct mst_sink *sink, const struct mst_study_data *data,
                    const struct mst_insights *findings, char error[MST_ERROR_MAX])
 {
     char sub[SUB_MAX];
-    const struct mst_page page = {
+    const struct mst_html_page page = {
         .kind = MST_PAGE_STUDY, .title = data->study.title, .brand = "mpmstat lab", .sub = sub,
         .skip_to = "verdict", .skip_text = "To what came out",
     };

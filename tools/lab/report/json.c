@@ -18,8 +18,8 @@
 
 static const char *const unit_names[] = {
     [MST_QUANTITY_COUNT] = "count", [MST_QUANTITY_MEAN] = "count", [MST_QUANTITY_RATE] = "rate",
-    [MST_QUANTITY_TIME] = "time", [MST_QUANTITY_BYTES] = "bytes", [MST_QUANTITY_BYTE_RATE] = "byte_rate",
-    [MST_QUANTITY_SHARE] = "share",
+    [MST_QUANTITY_TIME] = "time", [MST_QUANTITY_BYTES] = "bytes",
+    [MST_QUANTITY_BYTE_RATE] = "byte_rate", [MST_QUANTITY_SHARE] = "share",
 };
 
 /* ---- values ----------------------------------------------------------------------- */

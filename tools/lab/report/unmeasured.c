@@ -361,10 +361,11 @@ static int say_spawning(struct mst_insights *findings, const struct mst_study_se
         failed = add_extremes(findings, section, &first, MST_QUANTITY_TIME,
                               "From the first request to the first fork it took", "");
     if (rate.known > 0 && !failed)
-        failed = add_extremes(findings, section, &rate, MST_QUANTITY_RATE, "Between a tenth and nine "
-                              "tenths of them, processes came at", "");
+        failed = add_extremes(findings, section, &rate, MST_QUANTITY_RATE, "Between a tenth and "
+                              "nine tenths of them, processes came at", "");
     if (all.known > 0 && !failed)
-        failed = add_extremes(findings, section, &all, MST_QUANTITY_TIME, "All were there after", "");
+        failed = add_extremes(findings, section, &all, MST_QUANTITY_TIME,
+                              "All were there after", "");
     return failed;
 }
 

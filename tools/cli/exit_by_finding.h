@@ -1,6 +1,7 @@
-/* fail_on.h - --fail-on CODE[,CODE]: findings with which record and report exit with status 1. */
-#ifndef MPMSTAT_FAIL_ON_H
-#define MPMSTAT_FAIL_ON_H
+/* exit_by_finding.h - --fail-on CODE[,CODE]: findings with which record and report exit with
+ * status 1. */
+#ifndef MPMSTAT_EXIT_BY_FINDING_H
+#define MPMSTAT_EXIT_BY_FINDING_H
 
 #include <stdbool.h>
 

@@ -1,5 +1,5 @@
-/* pool_limit.c - the limits of FPM's pools: see pool_limit.h. */
-#include "write/pool_limit.h"
+/* pools.c - the limits of FPM's pools: see pools.h. */
+#include "write/pools.h"
 
 #include "base/clock.h"
 #include "write/worker.h"

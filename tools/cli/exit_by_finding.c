@@ -1,5 +1,5 @@
-/* fail_on.c - findings that make the exit status 1: see fail_on.h. */
-#include "cli/fail_on.h"
+/* exit_by_finding.c - findings that make the exit status 1: see exit_by_finding.h. */
+#include "cli/exit_by_finding.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
-/* pool_limit.h - how many workers each FPM pool can have, how often FPM found it at that limit, and
+/* pools.h - how many workers each FPM pool can have, how often FPM found it at that limit, and
  * where it listens: at the pool's label.
  *
  * The master writes the limits as it starts and at each reload. Workers count how often they find
  * the pool at its limit. FPM has a count of its own, which nobody can ask for safely: its function
  * fpm_get_status() crashes the worker that calls it while another one is being forked.
  */
-#ifndef MPMSTAT_POOL_LIMIT_H
-#define MPMSTAT_POOL_LIMIT_H
+#ifndef MPMSTAT_POOLS_H
+#define MPMSTAT_POOLS_H
 
 #include "write/board.h"
 

@@ -1,5 +1,5 @@
-/* budget.c - what copying and showing boards may cost: see budget.h. */
-#include "read/budget.h"
+/* allowance.c - what copying and showing boards may cost: see allowance.h. */
+#include "read/allowance.h"
 
 #include <inttypes.h>
 
@@ -32,12 +32,12 @@ uint64_t mst_reader_cost(const struct mst_reader *r)
          + (uint64_t)all[MST_SECTION_WORKERS].count * WORKER_COST;
 }
 
-int mst_budget_take(struct mst_budget *budget, const struct mst_reader *r,
+int mst_allowance_take(struct mst_allowance *allowance, const struct mst_reader *r,
                     char error[MST_ERROR_MAX])
 {
     bool ours = mst_owner_is_ours(r->owner);
     uint64_t cost = mst_reader_cost(r);
-    uint64_t left = ours || budget->all < budget->others ? budget->all : budget->others;
+    uint64_t left = ours || allowance->all < allowance->others ? allowance->all : allowance->others;
 
     if (cost > left)
         return mst_fail(error, "the board %s costs too much to look at: expected at most %" PRIu64
@@ -45,16 +45,16 @@ int mst_budget_take(struct mst_budget *budget, const struct mst_reader *r,
                         "boards at once (mpmstat status FILE), or give its server fewer "
                         "processes, workers or labels", r->path, left,
                         ours ? "" : " of other users", cost);
-    budget->all -= cost;
-    budget->others -= ours ? 0 : cost;
+    allowance->all -= cost;
+    allowance->others -= ours ? 0 : cost;
     return 0;
 }
 
-void mst_budget_give(struct mst_budget *budget, const struct mst_reader *r)
+void mst_allowance_give(struct mst_allowance *allowance, const struct mst_reader *r)
 {
     uint64_t cost = mst_reader_cost(r);
 
-    budget->all = mst_add_saturated(budget->all, cost);
+    allowance->all = mst_add_saturated(allowance->all, cost);
     if (!mst_owner_is_ours(r->owner))
-        budget->others = mst_add_saturated(budget->others, cost);
+        allowance->others = mst_add_saturated(allowance->others, cost);
 }

@@ -1,0 +1,64 @@
+/* plan.h - how many workers the load that wanted to come takes, and what more of them change. */
+#ifndef MPMSTAT_FINDINGS_PLAN_H
+#define MPMSTAT_FINDINGS_PLAN_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "findings/budget.h"
+
+/* What else limits, once there are more workers. */
+enum mst_next_limit {
+    MST_NEXT_NONE,           /* nothing that was measured: each request has a worker */
+    MST_NEXT_CPU,            /* the CPUs are full before */
+    MST_NEXT_ONE_BY_ONE,     /* what they wait for lets in one request at a time */
+    MST_NEXT_MEMORY          /* the machine's memory is used up before */
+};
+
+/* How it is known how many requests want to be served at once. */
+enum mst_wanted_by {
+    MST_WANTED_ON_AVERAGE,   /* rate x (held + waited): Little's law */
+    MST_WANTED_BY_TOOL,      /* the load tool's concurrency */
+    MST_WANTED_AT_TIMES      /* 99 % of the samples, or of the requests, have no more: the load was
+                              * not even */
+};
+
+struct mst_workers_plan {
+    bool     known;                /* false: the run is too short for a mean */
+    enum mst_next_limit next;
+    bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */
+    uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:
+                                    * more than now, and an average does not tell how many */
+    uint64_t now;                  /* the limit, or what was seen busy where that is not known */
+    uint64_t wanted;               /* requests at once, those that waited included */
+    enum mst_wanted_by by;
+    double   at_once;              /* the same on average: what the predictions are for */
+    bool     uneven;               /* wanted at times are so many more than on average that the rate
+                                    * says nothing: predictions are for these times */
+    double   waited;               /* seconds, by a request, for a worker */
+    double   held, rate, then;     /* seconds; requests a second now, and predicted; NAN: what the
+                                    * CPUs allow is not known */
+    double   seconds;              /* in which there was that rate */
+    uint64_t cpu_then_milli;       /* predicted; MST_UNKNOWN */
+    double   process_bytes;        /* of one more process, upper end; 0: not known */
+    uint64_t processes_fit;        /* in 80 % of the machine's memory; MST_UNKNOWN */
+    bool     threaded;             /* several workers share a process */
+};
+
+/* Whether several of its workers share a process. */
+bool mst_plan_is_threaded(const struct mst_summary_server *server);
+
+/* False: SQLite failed. */
+bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
+                      const struct mst_summary_server *server, sqlite3 *db);
+
+/* MaxRequestWorkers is a multiple of ThreadsPerChild: Apache lowers what is none. */
+void mst_plan_fill_processes(struct mst_workers_plan *plan, uint64_t threads_per_child);
+
+/* The same of one of several FPM pools, by what was there at once: which pool the load tool's
+ * connections were for is not known. */
+void mst_plan_pool(struct mst_workers_plan *plan, const struct mst_budget *b,
+                   const struct mst_summary_pool *pool);
+
+#endif
