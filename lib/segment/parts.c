@@ -48,3 +48,9 @@ enum mst_part mst_part_longest(const uint64_t parts_ns[MST_PART_COUNT])
             longest = i;
     return longest;
 }
+
+bool mst_part_is_rest(enum mst_part part)
+{
+    return part == MST_PART_QUEUE || part == MST_PART_READ || part == MST_PART_HANDLE ||
+           part == MST_PART_REST || part == MST_PART_SEND;
+}

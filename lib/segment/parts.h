@@ -2,6 +2,7 @@
 #ifndef MPMSTAT_SEGMENT_PARTS_H
 #define MPMSTAT_SEGMENT_PARTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,6 +31,9 @@ extern const struct mst_part_words mst_parts[MST_PART_COUNT];
 /* Its name in a table below the phase that it is within: without the phase, "other" where it is the
  * rest. */
 const char *mst_part_row(enum mst_part part);
+
+/* Whether it is what is left of a phase, or of PHP's run. */
+bool mst_part_is_rest(enum mst_part part);
 
 /* The time of the parts within. */
 uint64_t mst_parts_within(const uint64_t parts_ns[MST_PART_COUNT], enum mst_within within);

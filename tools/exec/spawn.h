@@ -22,7 +22,8 @@ struct mst_spawn {
  * become the program; -1 with errno: it could not, and no process is left. */
 pid_t mst_spawn(const struct mst_spawn *spawn);
 
-/* Waits until the child ends, at most so long; whether it has. The caller reaps it. */
+/* Waits until the child ends, at most so long. Returns whether it has ended; the caller reaps
+ * it. */
 bool mst_spawn_wait(pid_t pid, int timeout_ms);
 
 /* This process's environment with these variables ("NAME=VALUE", NULL at their end) in place of

@@ -140,7 +140,7 @@ void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *serve
 
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server)
 {
-    MST_TEXT(f, "%s's processes lived shortly: %" PRIu64 " ended, after %s requests each on "
+    MST_TEXT(f, "%s's processes were short-lived: %" PRIu64 " ended, after %s requests each on "
              "average, and others were started for them.",
              mst_summary_is_php(server) ? "PHP" : "Apache", server->exits,
              mst_format_milli(mst_milli(server->requests, server->exits)).text);

@@ -91,13 +91,13 @@ static void put_row(const struct table *t, enum level level, const char *name,
     mst_line(t->sink, "%s", line.text);
 }
 
-/* The parts within a phase, or php_run, whose time is `whole`: they add up to it. None where one of
- * them is all of it. */
+/* The parts within a phase, or php_run, whose time is `whole`: they add up to it. The rest is not
+ * shown where it is all of it: that says no more than the phase. */
 static bool is_shown(const struct table *t, enum mst_part part,
                      const struct mst_summary_times *whole)
 {
     return t->server->parts[part].requests > 0 &&
-           t->server->parts[part].times.sum_ns != whole->sum_ns;
+           (t->server->parts[part].times.sum_ns != whole->sum_ns || !mst_part_is_rest(part));
 }
 
 static void put_run(const struct table *t, const struct mst_summary_times *whole)
