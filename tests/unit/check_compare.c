@@ -540,7 +540,8 @@ START_TEST(test_one_run_each_is_one_remark)
     mst_comparison_text(&sink, &t);
     mst_sink_flush(&sink);
     ck_assert_msg(strstr(text, "cannot tell:") == NULL && strstr(text, "A/A") == NULL, "%s", text);
-    ck_assert_msg(strstr(text, "client, mean      2.00 s    2.50 s  25 % more\n") != NULL, "%s",
+    ck_assert_msg(strstr(text, "             A       B\n  client, req/s    1000     800  20 % less\n"
+                         "  client, mean   2.00 s  2.50 s  25 % more\n") != NULL, "%s",
                   text);
     mst_comparison_free(&t);
 }
@@ -692,7 +693,7 @@ START_TEST(test_output)
     mst_sink_init(&sink, keep, text);
     mst_comparison_text(&sink, &t);
     mst_sink_flush(&sink);
-    ck_assert_msg(strstr(text, "* client, req/s       1001       801") != NULL, "%s", text);
+    ck_assert_msg(strstr(text, "  client, req/s *    1001     801") != NULL, "%s", text);
     ck_assert_msg(strstr(text, "B is slower by more than 5 %: 2.50 s a request instead of 2.0") ==
                   text, "%s", text);
     mst_sink_init(&sink, keep, json);
@@ -744,7 +745,7 @@ START_TEST(test_markdown)
                   "%s", line);
     ck_assert_msg(strstr(line, "B is slower") != NULL, "%s", line);
     line = strtok_r(NULL, "\n", &rest);
-    ck_assert_msg(strncmp(line, "| | A: plain (4 runs) | B: ", 26) == 0, "%s", line);
+    ck_assert_msg(strncmp(line, "|  | A: plain (4 runs) | B: ", 27) == 0, "%s", line);
     for (i = 0; line != NULL && line[0] == '|'; line = strtok_r(NULL, "\n", &rest), i++) {
         unsigned bars = 0;
         const char *at;
@@ -755,7 +756,7 @@ START_TEST(test_markdown)
         ck_assert_msg(strpbrk(line, "<>") == NULL, "%s", line);
     }
     ck_assert_uint_gt(i, 3);
-    ck_assert_msg(line == NULL || strncmp(line, "- beware: ", 10) == 0, "%s", line);
+    ck_assert_msg(line != NULL && line[0] != '|', "%s", line);
     mst_comparison_free(&t);
 }
 END_TEST

@@ -82,12 +82,18 @@ void mst_doc_row(struct mst_doc_table *t, enum mst_style style)
     begin_line(t, &(struct mst_doc_line){ .style = style });
 }
 
-void mst_doc_number(struct mst_doc_table *t, uint64_t value)
+void mst_doc_number_of(struct mst_doc_table *t, enum mst_quantity quantity, uint64_t value)
 {
     struct mst_doc_cell *cell = next_cell(t);
 
     if (cell != NULL)
-        *cell = (struct mst_doc_cell){ .is = MST_DOC_VALUE, .value = value };
+        *cell = (struct mst_doc_cell){ .is = MST_DOC_VALUE, .value = value,
+                                       .quantity = quantity };
+}
+
+void mst_doc_number(struct mst_doc_table *t, uint64_t value)
+{
+    mst_doc_number_of(t, t->columns[t->cell_count % t->width].quantity, value);
 }
 
 void mst_doc_words(struct mst_doc_table *t, const char *format, ...)

@@ -45,6 +45,7 @@ struct mst_doc_column {
 struct mst_doc_cell {
     enum { MST_DOC_BLANK, MST_DOC_VALUE, MST_DOC_TEXT_CELL } is;
     uint64_t value;              /* of VALUE */
+    enum mst_quantity quantity;  /* the same */
     size_t   text;               /* of TEXT_CELL: where it begins in `texts` */
     const char *colour;          /* the same: NULL: none */
 };
@@ -71,12 +72,14 @@ void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *c
 /* No format shows this column. */
 void mst_doc_hide(struct mst_doc_table *t, size_t column);
 
-/* Begins a row. STRONG: it is the sum of the others; WARNING: people have to see it. */
+/* Begins a row. STRONG: it stands out, as a sum does; WARNING: it is bad. */
 void mst_doc_row(struct mst_doc_table *t, enum mst_style style);
 
 /* The next cell of the row: a number, MST_UNKNOWN: it is not known; words; nothing, since there is
  * no such thing. */
 void mst_doc_number(struct mst_doc_table *t, uint64_t value);
+/* The same where rows differ in what they count. */
+void mst_doc_number_of(struct mst_doc_table *t, enum mst_quantity quantity, uint64_t value);
 void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mst_doc_blank(struct mst_doc_table *t);

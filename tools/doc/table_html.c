@@ -48,13 +48,12 @@ static void put_name(struct mst_sink *sink, const struct mst_doc_table *t, enum 
              t->texts + cell->text);
 }
 
-static void put_number(struct mst_sink *sink, const struct mst_doc_table *t, size_t column,
-                       uint64_t value)
+static void put_number(struct mst_sink *sink, const struct mst_doc_cell *cell)
 {
-    if (value == MST_UNKNOWN)
+    if (cell->value == MST_UNKNOWN)
         mst_html(sink, "<td class=\"unknown\">–</td>");
     else
-        mst_page_cell(sink, t->columns[column].quantity, value);
+        mst_page_cell(sink, cell->quantity, cell->value);
 }
 
 /* The note follows in the row's last cell. */
@@ -66,7 +65,7 @@ static void put_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_
     if (names_row(t, column)) {
         put_name(sink, t, t->lines[line].style, cell);
     } else if (cell->is == MST_DOC_VALUE) {
-        put_number(sink, t, column, cell->value);
+        put_number(sink, cell);
     } else {
         mst_html(sink, is_words(t, column) ? "<td class=\"text\">" : "<td>");
         put_swatch(sink, cell);

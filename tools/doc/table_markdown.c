@@ -29,8 +29,7 @@ static void put_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_
     if (cell->is == MST_DOC_VALUE && cell->value == MST_UNKNOWN)
         mst_markdown(sink, " -");
     else if (cell->is == MST_DOC_VALUE)
-        mst_markdown(sink, " %s", mst_quantity_format(t->columns[column].quantity,
-                                                      cell->value).text);
+        mst_markdown(sink, " %s", mst_quantity_format(cell->quantity, cell->value).text);
     else if (cell->is == MST_DOC_TEXT_CELL)
         mst_markdown(sink, is_name && t->lines[line].style == MST_STYLE_STRONG ? " **%s**" : " %s",
                      t->texts + cell->text);

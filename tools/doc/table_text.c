@@ -32,13 +32,6 @@ static size_t columns_of(const char *text)
     return n;
 }
 
-static struct mst_formatted number_of(const struct mst_doc_table *t, size_t column, uint64_t value)
-{
-    if (value == MST_UNKNOWN)
-        return (struct mst_formatted){ "-" };
-    return mst_quantity_format(t->columns[column].quantity, value);
-}
-
 /* Valid as long as the table, or `room`. */
 static const char *text_of(const struct mst_doc_table *t, size_t line, size_t column,
                            struct mst_formatted *room)
@@ -47,7 +40,8 @@ static const char *text_of(const struct mst_doc_table *t, size_t line, size_t co
 
     switch (cell->is) {
     case MST_DOC_VALUE:
-        *room = number_of(t, column, cell->value);
+        *room = cell->value == MST_UNKNOWN ? (struct mst_formatted){ "-" }
+                                           : mst_quantity_format(cell->quantity, cell->value);
         return room->text;
     case MST_DOC_TEXT_CELL:
         return t->texts + cell->text;
@@ -133,7 +127,7 @@ static void put(const struct layout *l, enum mst_style style, struct line *line)
 
     if (is_cut && line->used > l->figures_most - GAP)
         line->text[l->figures_most - GAP] = '\0';
-    if (line->name == NULL)
+    if (line->name == NULL || line->name[0] == '\0')
         mst_line_styled(l->doc->sink, style, "%s", line->text);
     else
         mst_wrapped_styled(l->doc->sink, style, line->text, (unsigned)indent, l->doc->width,

@@ -6,6 +6,7 @@
 
 #include "analysis/compare.h"
 #include "analysis/compare_runs.h"
+#include "doc/doc.h"
 #include "render/sink.h"
 #include "report/metrics.h"
 
@@ -64,6 +65,17 @@ const char *mst_comparison_cause_text(const struct mst_compare_side *side,
                                       const struct mst_comparison_cause *cause);
 /* Whose the CPU time and the memory are: a sentence. "": no row has them. */
 const char *mst_comparison_whose(const struct mst_comparison_table *t);
+
+/* Writes the rows that short comparisons show, the others, or all; returns how many. */
+enum mst_comparison_which { MST_COMPARISON_SHORT, MST_COMPARISON_REST, MST_COMPARISON_ALL };
+size_t mst_comparison_rows(const struct mst_doc *doc, const struct mst_comparison_table *t,
+                           enum mst_comparison_which which);
+/* What stands around them: the causes; what stars, brackets and A/A mean, and whose figures they
+ * are; the warnings of that range. */
+void mst_comparison_put_causes(const struct mst_doc *doc, const struct mst_comparison_table *t);
+void mst_comparison_put_notes(const struct mst_doc *doc, const struct mst_comparison_table *t);
+void mst_comparison_put_warnings(const struct mst_doc *doc, const struct mst_comparison_table *t,
+                                 size_t from, size_t to);
 
 /* Writes text for a terminal. */
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t);

@@ -8,31 +8,22 @@
 #include "report/comparison.h"
 #include "doc/lines.h"
 #include "doc/markup.h"
+#include "doc/table.h"
 
-/* ---- text ------------------------------------------------------------------------ */
+/* ---- the table ------------------------------------------------------------------- */
 
-static void put_side(struct mst_sink *sink, char letter, const struct mst_compare_side *side)
+static uint64_t whole(double value)
 {
-    const char *command = side->runs[0].summary.command_line;
-    char first[8], *line;
-
-    snprintf(first, sizeof first, "  %c  ", letter);
-    if (asprintf(&line, "%s, %zu run%s%s%s", side->given, side->count, side->count == 1 ? "" : "s",
-                 command != NULL ? ": " : "", command != NULL ? command : "") < 0)
-        return;
-    mst_wrapped(sink, first, 5, MST_TEXT_WIDTH, line);
-    free(line);
+    return value > 0 ? (uint64_t)llround(value) : MST_UNKNOWN;
 }
 
 /* By how much A's runs differ among themselves, which it takes four of them to know. */
-static struct mst_formatted noise_of(const struct mst_comparison *c)
+static void put_noise(struct mst_doc_table *t, const struct mst_comparison *c)
 {
-    struct mst_formatted noise = { "-" };
-
     if (c->noise >= 0)
-        snprintf(noise.text, sizeof noise.text, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%",
-                 c->noise * 100);
-    return noise;
+        mst_doc_words(t, c->noise < 0.0995 ? "%.1f %%" : "%.0f %%", c->noise * 100);
+    else
+        mst_doc_words(t, "-");
 }
 
 static bool has_noise(const struct mst_comparison_table *t)
@@ -54,71 +45,119 @@ static const char *text_of(const struct mst_comparison_table *t, const struct ms
     return is_plain ? c->text : c->by;
 }
 
-static void put_row(struct mst_sink *sink, const struct mst_comparison_table *t,
-                    const struct mst_comparison_row *row, bool with_noise)
+/* "A: before (3 runs)" */
+static void name_side(char *name, size_t size, char letter, const struct mst_compare_side *side)
+{
+    const char *called = side->runs[0].summary.name;
+
+    snprintf(name, size, "%c%s%s (%zu run%s)", letter, called != NULL ? ": " : "",
+             called != NULL ? called : "", side->count, side->count == 1 ? "" : "s");
+}
+
+/* --fail-if-slower looks at those with a star. */
+static void put_row(struct mst_doc_table *t, const struct mst_comparison_table *of,
+                    const struct mst_comparison_row *row)
 {
     const struct mst_comparison *c = &row->result;
 
-    mst_line(sink, "%c %-14s%10s%10s%*s  %s", row->gate && t->limit >= 0 ? '*' : ' ',
-             row->metric->compared, mst_comparison_format(row->metric, c->a).text,
-             mst_comparison_format(row->metric, c->b).text, with_noise ? 8 : 0,
-             with_noise ? noise_of(c).text : "", text_of(t, c));
+    mst_doc_row(t, c->change != MST_CHANGE_UNSURE ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
+    mst_doc_words(t, "%s%s", row->metric->compared, row->gate && of->limit >= 0 ? " *" : "");
+    mst_doc_number_of(t, row->metric->unit, whole(c->a));
+    mst_doc_number_of(t, row->metric->unit, whole(c->b));
+    put_noise(t, c);
+    mst_doc_words(t, "%s", text_of(of, c));
 }
 
-static void put_rows(struct mst_sink *sink, const struct mst_comparison_table *t)
+size_t mst_comparison_rows(const struct mst_doc *doc, const struct mst_comparison_table *of,
+                           enum mst_comparison_which which)
 {
-    bool with_noise = has_noise(t);
-    size_t i, left_out = 0;
+    char a[128], b[128];
+    const struct mst_doc_column columns[] = {
+        { "", .kind = MST_DOC_LABEL },
+        { a, .word = "A", .quantity = MST_QUANTITY_COUNT },
+        { b, .word = "B", .quantity = MST_QUANTITY_COUNT },
+        { "A/A", .quantity = MST_QUANTITY_SHARE },
+        { "B against A", .word = "", .kind = MST_DOC_NAME },
+    };
+    struct mst_doc_table t;
+    size_t count = 0, i;
 
-    mst_line(sink, "  %-14s%10s%10s%8s", "", "A", "B", with_noise ? "A/A" : "");
-    for (i = 0; i < t->row_count; i++) {
-        if (t->is_long || mst_comparison_shows(t, &t->rows[i]))
-            put_row(sink, t, &t->rows[i], with_noise);
-        else
-            left_out++;
-    }
-    mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, mst_comparison_whose(t));
-    if (left_out > 0)
-        mst_line(sink, "  %zu more lines: --verbose", left_out);
-    if (t->limit >= 0)
-        mst_line(sink, "  The limit of %g %% is for the lines with *.", t->limit * 100);
-    if (t->is_long || with_noise)
-        mst_wrapped(sink, "", 2, MST_TEXT_WIDTH, "In brackets: where the truth is in 95 of 100 "
-                    "such comparisons (so that one line in 20 is wrong by chance). A/A: by how "
-                    "much halves of A's runs differ, with nothing changed.");
+    name_side(a, sizeof a, 'A', &of->a);
+    name_side(b, sizeof b, 'B', &of->b);
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    if (!has_noise(of))
+        mst_doc_hide(&t, 3);
+    for (i = 0; i < of->row_count; i++)
+        if (which == MST_COMPARISON_ALL ||
+            mst_comparison_shows(of, &of->rows[i]) == (which == MST_COMPARISON_SHORT)) {
+            put_row(&t, of, &of->rows[i]);
+            count++;
+        }
+    mst_doc_table_end(&t, doc, "A and B", "compared");
+    return count;
 }
+
+/* ---- what stands around it -------------------------------------------------------- */
 
 /* Where the causes are not the same, the sentences of both are worth reading. */
-static void put_causes(struct mst_sink *sink, const struct mst_comparison_table *t)
+void mst_comparison_put_causes(const struct mst_doc *doc, const struct mst_comparison_table *t)
 {
     char causes[MST_COMPARISON_CAUSES_MAX];
 
     mst_comparison_causes(t, causes);
     if (causes[0] == '\0')
         return;
-    mst_wrapped(sink, "", 0, MST_TEXT_WIDTH, causes);
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s", causes);
     if (t->cause_a.code == t->cause_b.code)
         return;
-    mst_wrapped(sink, "  A  ", 5, MST_TEXT_WIDTH, mst_comparison_cause_text(&t->a, &t->cause_a));
-    mst_wrapped(sink, "  B  ", 5, MST_TEXT_WIDTH, mst_comparison_cause_text(&t->b, &t->cause_b));
+    mst_doc_item(doc, MST_STYLE_PLAIN, "A", mst_comparison_cause_text(&t->a, &t->cause_a));
+    mst_doc_item(doc, MST_STYLE_PLAIN, "B", mst_comparison_cause_text(&t->b, &t->cause_b));
 }
 
-static void put_warnings(struct mst_sink *sink, const struct mst_comparison_table *t)
+void mst_comparison_put_notes(const struct mst_doc *doc, const struct mst_comparison_table *t)
 {
-    size_t shown = t->is_long ? t->warning_count : t->main_warning_count, i;
+    if (t->limit >= 0)
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The limit of %g %% is for the lines with *.",
+                          t->limit * 100);
+    if (t->is_long || has_noise(t))
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "In brackets: where the truth is in 95 of 100 such "
+                          "comparisons (so that one line in 20 is wrong by chance). A/A: by how "
+                          "much halves of A's runs differ, with nothing changed.");
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s", mst_comparison_whose(t));
+}
 
-    for (i = 0; i < shown; i++) {
-        mst_sink_puts(sink, i == 0 ? "\n" : "");
-        mst_wrapped_styled(sink, MST_STYLE_WARNING, "  beware: ", 10, MST_TEXT_WIDTH,
-                           t->warnings[i]);
-    }
+void mst_comparison_put_warnings(const struct mst_doc *doc, const struct mst_comparison_table *t,
+                                 size_t from, size_t to)
+{
+    size_t i;
+
+    for (i = from; i < to; i++)
+        mst_doc_item(doc, MST_STYLE_WARNING, "beware", t->warnings[i]);
+}
+
+/* ---- text ------------------------------------------------------------------------- */
+
+static void put_side(struct mst_sink *sink, char letter, const struct mst_compare_side *side)
+{
+    const char *command = side->runs[0].summary.command_line;
+    char first[8], *line;
+
+    snprintf(first, sizeof first, "  %c  ", letter);
+    if (asprintf(&line, "%s, %zu run%s%s%s", side->given, side->count, side->count == 1 ? "" : "s",
+                 command != NULL ? ": " : "", command != NULL ? command : "") < 0)
+        return;
+    mst_wrapped(sink, first, 5, MST_TEXT_WIDTH, line);
+    free(line);
 }
 
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
+    const struct mst_doc doc = mst_doc_text(sink, MST_TEXT_WIDTH);
+    size_t warnings = t->is_long ? t->warning_count : t->main_warning_count, shown;
+
     mst_wrapped_styled(sink, t->obstacle_count > 0 ? MST_STYLE_WARNING : MST_STYLE_STRONG, "", 0,
                        MST_TEXT_WIDTH, t->sentence);
-    put_causes(sink, t);
+    mst_comparison_put_causes(&doc, t);
     mst_sink_char(sink, '\n');
     put_side(sink, 'A', &t->a);
     put_side(sink, 'B', &t->b);
@@ -127,96 +166,34 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
                  "made alternately: each run of B is compared with its neighbour of A" :
                  "not made alternately: all runs of B are compared with all of A");
     mst_sink_char(sink, '\n');
-    put_rows(sink, t);
-    put_warnings(sink, t);
+    shown = mst_comparison_rows(&doc, t, t->is_long ? MST_COMPARISON_ALL : MST_COMPARISON_SHORT);
+    if (shown < t->row_count)
+        mst_line(sink, "  %zu more lines: --verbose", t->row_count - shown);
+    mst_comparison_put_notes(&doc, t);
+    if (warnings > 0)
+        mst_sink_char(sink, '\n');
+    mst_comparison_put_warnings(&doc, t, 0, warnings);
 }
 
-/* ---- Markdown -------------------------------------------------------------------- */
-
-static void put_markdown_side(struct mst_sink *sink, char letter,
-                              const struct mst_compare_side *side)
-{
-    const char *name = side->runs[0].summary.name;
-
-    mst_sink_char(sink, letter);
-    if (name != NULL)
-        mst_markdown(sink, ": %s", name);
-    mst_markdown(sink, " (%zu run%s) | ", side->count, side->count == 1 ? "" : "s");
-}
-
-static void put_markdown_row(struct mst_sink *sink, const struct mst_comparison_table *t,
-                             const struct mst_comparison_row *row, bool with_noise)
-{
-    mst_markdown(sink, "| %s | %s | %s | ", row->metric->compared,
-                 mst_comparison_format(row->metric, row->result.a).text,
-                 mst_comparison_format(row->metric, row->result.b).text);
-    if (with_noise)
-        mst_markdown(sink, "%s | ", noise_of(&row->result).text);
-    mst_markdown(sink, "%s |\n", text_of(t, &row->result));
-}
-
-/* The rows that short comparisons show, or all others. */
-static void put_markdown_table(struct mst_sink *sink, const struct mst_comparison_table *t,
-                               bool shown)
-{
-    bool with_noise = has_noise(t);
-    size_t i;
-
-    mst_markdown(sink, "| | ");
-    put_markdown_side(sink, 'A', &t->a);
-    put_markdown_side(sink, 'B', &t->b);
-    mst_sink_puts(sink, with_noise ? "A/A | |\n|---|--:|--:|--:|---|\n"
-                                   : "|\n|---|--:|--:|---|\n");
-    for (i = 0; i < t->row_count; i++)
-        if (mst_comparison_shows(t, &t->rows[i]) == shown)
-            put_markdown_row(sink, t, &t->rows[i], with_noise);
-}
-
-static void put_markdown_causes(struct mst_sink *sink, const struct mst_comparison_table *t)
-{
-    char causes[MST_COMPARISON_CAUSES_MAX];
-
-    mst_comparison_causes(t, causes);
-    if (causes[0] == '\0')
-        return;
-    mst_markdown(sink, "%s\n", causes);
-    if (t->cause_a.code != t->cause_b.code)
-        mst_markdown(sink, "\n- A: %s\n- B: %s\n", mst_comparison_cause_text(&t->a, &t->cause_a),
-                     mst_comparison_cause_text(&t->b, &t->cause_b));
-    mst_sink_char(sink, '\n');
-}
-
-static bool has_more(const struct mst_comparison_table *t)
-{
-    size_t i;
-
-    for (i = 0; i < t->row_count; i++)
-        if (!mst_comparison_shows(t, &t->rows[i]))
-            return true;
-    return false;
-}
-
-static void put_markdown_warnings(struct mst_sink *sink, const struct mst_comparison_table *t,
-                                  size_t from, size_t to)
-{
-    size_t i;
-
-    for (i = from; i < to; i++)
-        mst_markdown(sink, i == from ? "\n- beware: %s\n" : "- beware: %s\n", t->warnings[i]);
-}
+/* ---- Markdown --------------------------------------------------------------------- */
 
 void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
-    mst_markdown(sink, "**%s**\n\n", t->sentence);
-    put_markdown_causes(sink, t);
-    put_markdown_table(sink, t, true);
-    mst_markdown(sink, "\n%s\n", mst_comparison_whose(t));
-    put_markdown_warnings(sink, t, 0, t->main_warning_count);
-    if (!has_more(t))
+    const struct mst_doc doc = mst_doc_markdown(sink);
+    size_t i = 0;
+
+    mst_markdown(sink, "**%s**\n", t->sentence);
+    mst_comparison_put_causes(&doc, t);
+    mst_comparison_rows(&doc, t, MST_COMPARISON_SHORT);
+    mst_comparison_put_notes(&doc, t);
+    mst_comparison_put_warnings(&doc, t, 0, t->main_warning_count);
+    while (i < t->row_count && mst_comparison_shows(t, &t->rows[i]))
+        i++;
+    if (i == t->row_count)
         return;
-    mst_sink_puts(sink, "\n<details><summary>More figures</summary>\n\n");
-    put_markdown_table(sink, t, false);
-    put_markdown_warnings(sink, t, t->main_warning_count, t->warning_count);
+    mst_sink_puts(sink, "\n<details><summary>More figures</summary>\n");
+    mst_comparison_rows(&doc, t, MST_COMPARISON_REST);
+    mst_comparison_put_warnings(&doc, t, t->main_warning_count, t->warning_count);
     mst_sink_puts(sink, "\n</details>\n");
 }
 

@@ -16,12 +16,12 @@ bool mst_sides_have_one_count(const struct mst_summary *s)
 /* ---- rows ------------------------------------------------------------------------------- */
 
 static void put_figures(struct mst_doc_table *t, enum mst_style style, const char *name,
-                        struct mst_formatted client, struct mst_formatted server)
+                        enum mst_quantity quantity, uint64_t client, uint64_t server)
 {
     mst_doc_row(t, style);
     mst_doc_words(t, "%s", name);
-    mst_doc_words(t, "%s", client.text);
-    mst_doc_words(t, "%s", server.text);
+    mst_doc_number_of(t, quantity, client);
+    mst_doc_number_of(t, quantity, server);
 }
 
 /* Whether there was any of what should not be. */
@@ -33,8 +33,8 @@ static bool is_any(uint64_t client, uint64_t server)
 static void put_counts(struct mst_doc_table *t, enum mst_style style, const char *name,
                        uint64_t client, uint64_t server)
 {
-    put_figures(t, is_any(client, server) ? style : MST_STYLE_PLAIN, name,
-                mst_format_count(client), mst_format_count(server));
+    put_figures(t, is_any(client, server) ? style : MST_STYLE_PLAIN, name, MST_QUANTITY_COUNT,
+                client, server);
 }
 
 /* Both times, and their difference as exactly as the client's clock allows. */
@@ -68,8 +68,8 @@ static void put_all_counts(struct mst_doc_table *t, const struct mst_summary *s,
         put_counts(t, MST_STYLE_WARNING, "not 2xx", c->non_2xx, server->non_2xx);
     if (is_any(c->unfinished, server->aborted))
         put_counts(t, MST_STYLE_WARNING, "unfinished", c->unfinished, server->aborted);
-    put_figures(t, MST_STYLE_PLAIN, "requests/s", mst_format_milli(c->requests_per_1000s),
-                mst_format_milli(server->rate_milli));
+    put_figures(t, MST_STYLE_PLAIN, "requests/s", MST_QUANTITY_RATE, c->requests_per_1000s,
+                server->rate_milli);
 }
 
 static void put_all_times(struct mst_doc_table *t, const struct mst_summary_client *c,
