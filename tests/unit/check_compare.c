@@ -540,9 +540,9 @@ START_TEST(test_one_run_each_is_one_remark)
     mst_comparison_text(&sink, &t);
     mst_sink_flush(&sink);
     ck_assert_msg(strstr(text, "cannot tell:") == NULL && strstr(text, "A/A") == NULL, "%s", text);
-    ck_assert_msg(strstr(text, "             A       B\n  client, req/s    1000     800  20 % less\n"
-                         "  client, mean   2.00 s  2.50 s  25 % more\n") != NULL, "%s",
-                  text);
+    ck_assert_msg(strstr(text, "             A       B\n"
+                         "  client, req/s    1000     800  20 % less\n"
+                         "  client, mean   2.00 s  2.50 s  25 % more\n") != NULL, "%s", text);
     mst_comparison_free(&t);
 }
 END_TEST

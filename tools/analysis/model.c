@@ -80,8 +80,7 @@ bool mst_summary_is_php(const struct mst_summary_server *server)
 
 uint64_t mst_summary_clock_ns(const struct mst_summary_server *server)
 {
-    return server->clock_ahead_ns >= 0 ? (uint64_t)server->clock_ahead_ns
-                                       : -(uint64_t)server->clock_ahead_ns;
+    return mst_magnitude(server->clock_ahead_ns);
 }
 
 const char *mst_summary_called(const struct mst_summary_server *server)

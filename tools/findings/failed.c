@@ -74,7 +74,7 @@ static void find_redirects(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;
     uint64_t redirects = q->b.front->redirects, all = q->b.front->requests;
-    bool most = mst_milli(redirects, all) >= MST_NEARLY_ALL_MILLI;
+    bool most = all > 0 && mst_milli(redirects, all) >= MST_NEARLY_ALL_MILLI;
     struct mst_finding *f;
     struct answers a;
 

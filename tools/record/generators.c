@@ -17,6 +17,7 @@
 
 #include "archive/query.h"
 #include "archive/writer.h"
+#include "base/saturate.h"
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/siphash.h"
@@ -179,7 +180,7 @@ static int check_new(const struct import *i, const struct file *f, char error[MS
 
 static void clock_text(char text[CLOCK_TEXT], const struct mst_generator_clock *o)
 {
-    uint64_t apart = (uint64_t)(o->ahead_ns < 0 ? -o->ahead_ns : o->ahead_ns);
+    uint64_t apart = mst_magnitude(o->ahead_ns);
 
     if (o->answer == MST_CLOCK_UNSURE)
         snprintf(text, CLOCK_TEXT, "its clock is taken as the server's");
@@ -212,7 +213,7 @@ static int find_clock(struct import *i, struct file *f, char error[MST_ERROR_MAX
     mst_progress("%s: %" PRIu64 " requests of %s; %s; %" PRIu64 " %% of them enclose a request "
                  "of the server", f->name, f->totals.rows, f->tool->name, clock,
                  g->fitting_milli / 10);
-    if (g->clock_known && (uint64_t)(o.ahead_ns < 0 ? -o.ahead_ns : o.ahead_ns) > FAR_NS)
+    if (g->clock_known && mst_magnitude(o.ahead_ns) > FAR_NS)
         mst_warn("%s: clocks rarely are that far apart: make sure that the file is of this run",
                  f->name);
     return 0;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "console/format.h"
 #include "doc/table.h"
 #include "report/metrics.h"
@@ -13,7 +14,7 @@
 /* "312 s ahead, within 0.4 ms" */
 static const char *clock_of(const struct mst_summary_generator *g, char text[CLOCK_TEXT])
 {
-    uint64_t apart = (uint64_t)(g->clock_ahead_ns < 0 ? -g->clock_ahead_ns : g->clock_ahead_ns);
+    uint64_t apart = mst_magnitude(g->clock_ahead_ns);
 
     if (g->clock_uncertainty_ns == MST_UNKNOWN)
         snprintf(text, CLOCK_TEXT, "not known");
@@ -83,7 +84,7 @@ void mst_generators_put(const struct mst_doc *doc, const struct mst_summary *s)
 static void put_generator(struct mst_json *j, const struct mst_summary *s,
                           const struct mst_summary_generator *g)
 {
-    uint64_t apart = (uint64_t)(g->clock_ahead_ns < 0 ? -g->clock_ahead_ns : g->clock_ahead_ns);
+    uint64_t apart = mst_magnitude(g->clock_ahead_ns);
 
     mst_json_line(j, 2);
     mst_json_begin(j, NULL, '{');
