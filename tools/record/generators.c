@@ -17,9 +17,9 @@
 
 #include "archive/query.h"
 #include "archive/writer.h"
-#include "base/saturate.h"
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "base/siphash.h"
 #include "console/diag.h"
 #include "console/format.h"
