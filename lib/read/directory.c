@@ -158,7 +158,7 @@ void mst_board_list_order(struct mst_board_list *list)
 /* The limits, and what was used of them. */
 struct search {
     const struct mst_boards_wanted *wanted;
-    struct mst_allowance               allowance;
+    struct mst_allowance            allowance;
     size_t                          opened, unreadable, tries;
 };
 

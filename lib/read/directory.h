@@ -49,7 +49,7 @@ void mst_board_list_free(struct mst_board_list *list);
 struct mst_boards_wanted {
     enum mst_producer producer;    /* boards of others are skipped */
     size_t            limit;       /* boards to open at most, and to name as unreadable */
-    struct mst_allowance allowance;      /* what all boards together may cost */
+    struct mst_allowance allowance;  /* what all boards together may cost */
 };
 
 /* A board that was found, or a directory that cannot be read. */

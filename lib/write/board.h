@@ -38,7 +38,7 @@ struct mst_identity {
 struct mst_board {
     int                       fd;   /* open for reading only: no process that inherits it can
                                      * change the file's size */
-    struct mst_page_guard          guard;
+    struct mst_page_guard     guard;
     size_t                    bytes;
     struct mst_header        *header;
     struct mst_totals        *totals;

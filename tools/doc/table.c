@@ -10,6 +10,7 @@
 
 #include "base/array.h"
 #include "doc/writers.h"
+#include "segment/terms.h"
 
 void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *columns,
                          size_t width)
@@ -94,6 +95,14 @@ void mst_doc_number_of(struct mst_doc_table *t, enum mst_quantity quantity, uint
 void mst_doc_number(struct mst_doc_table *t, uint64_t value)
 {
     mst_doc_number_of(t, t->columns[t->cell_count % t->width].quantity, value);
+}
+
+void mst_doc_known(struct mst_doc_table *t, uint64_t value)
+{
+    if (value != MST_UNKNOWN)
+        mst_doc_number(t, value);
+    else
+        mst_doc_blank(t);
 }
 
 void mst_doc_words(struct mst_doc_table *t, const char *format, ...)

@@ -78,7 +78,9 @@ void mst_doc_row(struct mst_doc_table *t, enum mst_style style);
 /* The next cell of the row: a number, MST_UNKNOWN: it is not known; words; nothing, since there is
  * no such thing. */
 void mst_doc_number(struct mst_doc_table *t, uint64_t value);
-/* The same where rows differ in what they count. */
+/* The same; a value that is not known is left blank, since there cannot be one. */
+void mst_doc_known(struct mst_doc_table *t, uint64_t value);
+/* A number where rows differ in what they count. */
 void mst_doc_number_of(struct mst_doc_table *t, enum mst_quantity quantity, uint64_t value);
 void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -97,14 +97,6 @@ static void say_room(char *text, size_t size, const struct mst_summary *s)
                  mst_format_bytes(s->needs_bytes).text, mst_format_bytes(s->room_bytes).text);
 }
 
-static void put_known(struct mst_doc_table *t, uint64_t value)
-{
-    if (value != MST_UNKNOWN)
-        mst_doc_number(t, value);
-    else
-        mst_doc_blank(t);
-}
-
 static void put_need(struct mst_doc_table *t, const struct mst_need *need)
 {
     const struct row row = row_of(need);
@@ -136,10 +128,10 @@ static void put_group(struct mst_doc_table *t, const struct mst_summary *s, bool
         return;
     mst_doc_row(t, MST_STYLE_STRONG);
     mst_doc_words(t, "all %zu together", count);
-    put_known(t, all.limit);
+    mst_doc_known(t, all.limit);
     mst_doc_blank(t);
-    put_known(t, all.wanted);
-    put_known(t, all.memory_bytes);
+    mst_doc_known(t, all.wanted);
+    mst_doc_known(t, all.memory_bytes);
 }
 
 void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s, const char *title)

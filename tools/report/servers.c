@@ -89,14 +89,6 @@ static void put_server(struct mst_doc_table *t, const struct mst_summary *s,
 }
 
 /* What is not known of all together is left blank: the figures of each do not tell it. */
-static void put_known(struct mst_doc_table *t, uint64_t value)
-{
-    if (value != MST_UNKNOWN)
-        mst_doc_number(t, value);
-    else
-        mst_doc_blank(t);
-}
-
 static void put_sum(struct mst_doc_table *t, const struct mst_summary_all *all)
 {
     const struct mst_summary_times *total = &all->phases[MST_PHASE_TOTAL];
@@ -104,17 +96,17 @@ static void put_sum(struct mst_doc_table *t, const struct mst_summary_all *all)
 
     mst_doc_row(t, MST_STYLE_STRONG);
     mst_doc_words(t, "all %zu together", all->count);
-    put_known(t, all->requests);
-    put_known(t, all->rate_milli);
-    put_known(t, known ? total->mean_ns : MST_UNKNOWN);
+    mst_doc_known(t, all->requests);
+    mst_doc_known(t, all->rate_milli);
+    mst_doc_known(t, known ? total->mean_ns : MST_UNKNOWN);
     mst_doc_blank(t);
     mst_doc_blank(t);
     mst_doc_blank(t);
-    put_known(t, known ? total->max_ns : MST_UNKNOWN);
-    put_known(t, all->errors_5xx);
+    mst_doc_known(t, known ? total->max_ns : MST_UNKNOWN);
+    mst_doc_known(t, all->errors_5xx);
     mst_doc_blank(t);
-    put_known(t, all->mean_busy_milli);
-    put_known(t, all->workers_limit);
+    mst_doc_known(t, all->mean_busy_milli);
+    mst_doc_known(t, all->workers_limit);
 }
 
 static size_t count_used(const struct mst_summary *s, bool php)
