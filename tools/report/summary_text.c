@@ -241,7 +241,8 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
     if (server->cpu_ns != MST_UNKNOWN)
         mst_line(sink, "  CPU       %s took %s: %s of %s CPU%s",
                  mst_producer_name(server->producer), mst_format_time(server->cpu_ns).text,
-                 mst_format_milli(cpus_milli).text, mst_format_count(s->cpus).text, s->cpus == 1 ? "" : "s");
+                 mst_format_milli(cpus_milli).text, mst_format_count(s->cpus).text,
+                 s->cpus == 1 ? "" : "s");
     mst_resources_text(sink, s, server);
     put_clock(sink, server);
     if (server->unknown != NULL)
