@@ -74,5 +74,5 @@ def test_the_cause_changed(server, tmp_path):
     compared = json.loads(run("compare", "--format", "json", *sides).stdout)
     assert (compared["a"]["cause"], compared["b"]["cause"]) == ("answers-5xx", "answers-4xx")
     assert compared["a"]["runs_with_cause"] == compared["b"]["runs_with_cause"] == 2
-    assert ("\nThe cause changed from answers-5xx (2 of 2 runs) to answers-4xx (2 of 2).\n"
+    assert ("\n  The cause changed from answers-5xx (2 of 2 runs) to answers-4xx (2 of 2).\n"
             in run("compare", *sides).stdout)
