@@ -9,8 +9,7 @@
 /* A column of times, one of each request: first the parts, then PHP's time within Apache's phases,
  * whose parts add up to it, then the phases. */
 enum {
-    HANDLE_WAIT = MST_PART_COUNT, HANDLE_RUN, HANDLE_OTHER, SEND_RUN, SEND_OTHER, RUN,
-    PHASES, COLUMNS = PHASES + MST_PHASE_COUNT
+    HANDLE_WAIT = MST_PART_COUNT, HANDLE_RUN, HANDLE_OTHER, SEND_RUN, SEND_OTHER, RUN, PHASES
 };
 
 /* The values that are gathered at once, so many at most (8 bytes each): a column of a million

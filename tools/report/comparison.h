@@ -53,8 +53,6 @@ void mst_comparison_free(struct mst_comparison_table *t);
 /* Whether short comparisons show the row. */
 bool mst_comparison_shows(const struct mst_comparison_table *t,
                           const struct mst_comparison_row *row);
-/* A value of a row; "-" for what is not a positive number. */
-struct mst_formatted mst_comparison_format(const struct mst_metric *metric, double value);
 
 /* Whether the first finding is the same on both sides: a sentence. "": a side has none. */
 #define MST_COMPARISON_CAUSES_MAX 256u

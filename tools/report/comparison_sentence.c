@@ -28,7 +28,8 @@ static void say(struct saying *s, const char *format, ...)
     s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
-struct mst_formatted mst_comparison_format(const struct mst_metric *metric, double value)
+/* A value of a row; "-" for what is not a positive number. */
+static struct mst_formatted value_text(const struct mst_metric *metric, double value)
 {
     if (!(value > 0))
         return (struct mst_formatted){ "-" };
@@ -106,10 +107,10 @@ static void say_row(struct saying *s, const struct mst_comparison_row *row)
 
     if (row->metric->said == NULL)
         say(s, "%s ", row->metric->compared);
-    say(s, "%s", mst_comparison_format(row->metric, c->b).text);
+    say(s, "%s", value_text(row->metric, c->b).text);
     if (row->metric->said != NULL)
         say(s, " %s", row->metric->said);
-    say(s, " instead of %s, %s", mst_comparison_format(row->metric, c->a).text, c->by);
+    say(s, " instead of %s, %s", value_text(row->metric, c->a).text, c->by);
 }
 
 /* Times first: they are what users of the site have. */

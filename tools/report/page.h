@@ -1,9 +1,8 @@
 /* page.h - the frame of every page that mpmstat writes to a file: the head with the style, the
- * title, the footer, the scripts with their JSON; and the elements that both kinds of page use.
+ * title, the footer, the scripts with their JSON; and what both kinds of page show of parts.
  *
  * A page is one file and needs nothing else: its Content-Security-Policy allows exactly its
- * scripts and its style, by their hashes, and no connection. A number is a <data> element: its
- * text is for people, its value for programs.
+ * scripts and its style, by their hashes, and no connection.
  */
 #ifndef MPMSTAT_PAGE_H
 #define MPMSTAT_PAGE_H
