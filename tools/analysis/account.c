@@ -78,8 +78,7 @@ static bool gather(void *context, const struct mst_walked *r)
 static bool end_part(struct mst_summary_server *s, unsigned part, struct mst_values *values)
 {
     s->parts[part].requests = values->count;
-    return mst_summary_times_with_zeros(&s->parts[part].times, values,
-                                        values->count > 0 ? s->requests : 0);
+    return mst_summary_times_with_zeros(&s->parts[part].times, values, s->requests);
 }
 
 static bool end_column(struct mst_summary_server *s, unsigned column, struct mst_values *values)
@@ -138,7 +137,7 @@ bool mst_summary_account(struct mst_summary_server *s)
     for (i = 0; i < phase_count && fine; i++)
         fine = add_column(&g, PHASES + phases[i]);
     for (column = 0; column < PHASES && fine; column++)
-        if (column < MST_PART_COUNT || s->php.known)
+        if (column < MST_PART_COUNT ? mst_kept_parts(s->kept) >> column & 1 : s->php.known)
             fine = add_column(&g, column);
     return end_columns(&g) && fine;
 }

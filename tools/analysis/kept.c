@@ -22,6 +22,7 @@ struct mst_kept {
     size_t           used, room;
     struct mst_names names[NAMES];
     uint64_t         id, start_ns;          /* the latest request's */
+    uint64_t         parts;                 /* mst_kept_parts() */
 };
 
 struct mst_kept *mst_kept_new(void)
@@ -112,6 +113,7 @@ static void put_parts(struct mst_kept *k, const uint64_t parts_ns[MST_PART_COUNT
 
     for (i = 0; i < MST_PART_COUNT; i++)
         has |= (uint64_t)(parts_ns[i] > 0) << i;
+    k->parts |= has;
     put(k, has);
     for (i = 0; i < MST_PART_COUNT; i++)
         if (parts_ns[i] > 0)
@@ -137,6 +139,11 @@ bool mst_kept_add(struct mst_kept *k, const struct mst_walked *r)
     put_known(k, r->front_ns);
     return put_name(k, &k->names[LABEL], r->label) && put_name(k, &k->names[HANDLER], r->handler) &&
            put_name(k, &k->names[PATH], r->path) && put_name(k, &k->names[SCRIPT], r->script);
+}
+
+uint64_t mst_kept_parts(const struct mst_kept *k)
+{
+    return k->parts;
 }
 
 /* ---- reading -------------------------------------------------------------------------------- */

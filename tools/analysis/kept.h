@@ -18,6 +18,9 @@ void mst_kept_free(struct mst_kept *k);   /* NULL is allowed */
 /* False: out of memory. Not all of it is kept: see struct mst_walked. */
 bool mst_kept_add(struct mst_kept *k, const struct mst_walked *request);
 
+/* The parts that any of them has: 1 << enum mst_part each. */
+uint64_t mst_kept_parts(const struct mst_kept *k);
+
 /* No request follows: frees what only adding needs. */
 void mst_kept_end(struct mst_kept *k);
 

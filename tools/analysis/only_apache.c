@@ -53,11 +53,9 @@ static bool find_only_apache(struct mst_summary_server *php, sqlite3 *db)
 
 bool mst_summary_find_only_apaches(struct mst_summary *s, sqlite3 *db)
 {
-    size_t apaches = 0, i;
+    size_t i;
 
     for (i = 0; i < s->server_count; i++)
-        apaches += !mst_summary_is_php(&s->servers[i]);
-    for (i = 0; apaches > 1 && i < s->server_count; i++)
         if (mst_summary_is_php(&s->servers[i]) && !find_only_apache(&s->servers[i], db))
             return false;
     return true;

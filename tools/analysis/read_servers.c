@@ -344,10 +344,12 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
 {
     size_t apaches = 0, i;
 
-    if (!read_identities(s, db) || !mst_summary_find_only_apaches(s, db))
+    if (!read_identities(s, db))
         return false;
     for (i = 0; i < s->server_count; i++)
         apaches += !mst_summary_is_php(&s->servers[i]);
+    if (apaches > 1 && !mst_summary_find_only_apaches(s, db))
+        return false;
     for (i = 0; i < s->server_count; i++) {
         s->servers[i].php.known = !mst_summary_is_php(&s->servers[i]) && apaches < s->server_count;
         if (!read_server(&s->servers[i], db, s))

@@ -19,7 +19,7 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id);
 /* read_servers.c: the same of its servers, for read.c. */
 bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db);
 
-/* only_apache.c: which Apache each PHP works for, for read_servers.c. */
+/* only_apache.c: which of several Apaches each PHP works for, for read_servers.c. */
 bool mst_summary_find_only_apaches(struct mst_summary *s, sqlite3 *db);
 
 /* read_requests.c: a server's requests, with PHP's requests joined to an Apache's, for

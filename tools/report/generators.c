@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/clock.h"
+#include "base/ratio.h"
 #include "base/saturate.h"
 #include "console/format.h"
 #include "doc/table.h"
@@ -34,7 +34,7 @@ static uint64_t rate_milli(const struct mst_summary_generator *g)
 
     if (g->last_ns == MST_UNKNOWN || g->first_ns == MST_UNKNOWN || g->last_ns <= g->first_ns)
         return MST_UNKNOWN;
-    return (uint64_t)((unsigned __int128)g->requests * 1000 * MST_NS_PER_S / span_ns);
+    return mst_rate_milli(g->requests, span_ns);
 }
 
 static const char *rest_of(const struct mst_summary *s, const struct mst_summary_generator *g)
