@@ -106,3 +106,11 @@ char *mst_string_replace(const char *text, const char *mark, const char *value)
     free(replaced);
     return NULL;
 }
+
+size_t mst_string_append(char *text, size_t size, size_t used, const char *format, va_list args)
+{
+    size_t room = size - used;
+    int n = vsnprintf(text + used, room, format, args);
+
+    return used + (n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1);
+}

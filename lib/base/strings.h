@@ -1,7 +1,8 @@
-/* strings.h - a growing array of strings on the heap, as execvp() takes it. */
+/* strings.h - a growing array of strings, as execvp() takes it; and texts that are put together. */
 #ifndef MPMSTAT_STRINGS_H
 #define MPMSTAT_STRINGS_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -34,5 +35,10 @@ char *mst_strings_join(char *const *items);
 
 /* The text with `value` in place of each `mark`, on the heap. NULL: out of memory. */
 char *mst_string_replace(const char *text, const char *mark, const char *value);
+
+/* Adds to a text in `size` bytes of which `used` are taken; what does not fit is cut. Returns how
+ * many are taken then. */
+size_t mst_string_append(char *text, size_t size, size_t used, const char *format, va_list args)
+    __attribute__((format(printf, 4, 0)));
 
 #endif

@@ -284,7 +284,7 @@ START_TEST(test_machine)
 }
 END_TEST
 
-/* Of one CPU that a process keeps busy, not of the others. */
+/* The times are those of the one CPU that is asked for, which this process keeps busy. */
 START_TEST(test_machine_of_some_cpus)
 {
     struct mst_machine before, after, all;

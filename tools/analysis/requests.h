@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "read/split.h"
 #include "analysis/summary.h"
 #include "archive/query.h"
+#include "read/split.h"
 
 /* A request of an Apache, or of a PHP. It is valid during the call that gets it. */
 struct mst_walked {

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MST_QUERY_COLUMNS 48   /* of a query at most: it names them, and never all (*) */
+#define MST_QUERY_COLUMNS 48   /* a query has no more, and names each: it never asks for * */
 
 struct mst_guard;
 

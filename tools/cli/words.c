@@ -7,8 +7,8 @@
 
 #include "analysis/finding.h"
 #include "console/nearest.h"
-#include "render/fields_table.h"
 #include "doc/lines.h"
+#include "render/fields_table.h"
 
 #define INDENT 2u
 

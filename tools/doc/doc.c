@@ -9,7 +9,7 @@
 #include "doc/lines.h"
 #include "doc/markup.h"
 
-#define INDENT 2u    /* of text */
+#define INDENT 2u    /* blanks before each line of text */
 
 /* Free it; NULL: the sink fails, since memory ran out. */
 __attribute__((format(printf, 2, 0)))

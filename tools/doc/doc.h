@@ -18,7 +18,7 @@ enum mst_doc_format { MST_DOC_TEXT, MST_DOC_HTML, MST_DOC_MARKDOWN };
 struct mst_doc {
     struct mst_sink    *sink;
     enum mst_doc_format format;
-    unsigned            width;     /* of text: its columns */
+    unsigned            width;     /* columns of a line of text; the other formats have none */
 };
 
 static inline struct mst_doc mst_doc_text(struct mst_sink *sink, unsigned width)

@@ -1,8 +1,8 @@
 /* html.c - elements of pages: see html.h. */
 #include "doc/html.h"
 
-#include "segment/terms.h"
 #include "doc/markup.h"
+#include "segment/terms.h"
 
 void mst_page_number(struct mst_sink *sink, enum mst_quantity unit, uint64_t value)
 {

@@ -29,8 +29,8 @@
 enum mst_doc_kind {
     MST_DOC_NUMBER,
     MST_DOC_WORDS,
-    MST_DOC_LABEL,      /* of the row, a short one */
-    MST_DOC_NAME        /* of the row; in text it stands last, where a long one can wrap */
+    MST_DOC_LABEL,      /* the row's name where it is short: it stands first */
+    MST_DOC_NAME        /* the row's name; text has it last, where a long one can wrap */
 };
 
 struct mst_doc_column {

@@ -1,8 +1,8 @@
 /* table_html.c - a table of a page: see table.h. */
-#include "segment/terms.h"
 #include "doc/html.h"
 #include "doc/markup.h"
 #include "doc/writers.h"
+#include "segment/terms.h"
 
 static bool is_words(const struct mst_doc_table *t, size_t column)
 {

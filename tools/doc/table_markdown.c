@@ -1,7 +1,7 @@
 /* table_markdown.c - a table in GitHub's Markdown: see table.h. */
-#include "segment/terms.h"
 #include "doc/markup.h"
 #include "doc/writers.h"
+#include "segment/terms.h"
 
 static void put_head(struct mst_sink *sink, const struct mst_doc_table *t)
 {

@@ -7,9 +7,10 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "segment/terms.h"
+#include "base/strings.h"
 #include "doc/lines.h"
 #include "doc/writers.h"
+#include "segment/terms.h"
 
 #define COLUMNS_MOST 32u
 #define LINE_BYTES   1024u
@@ -94,14 +95,11 @@ struct line { char text[LINE_BYTES]; size_t used, columns; const char *name; };
 __attribute__((format(printf, 2, 3)))
 static void add(struct line *line, const char *format, ...)
 {
-    size_t room = sizeof line->text - line->used;
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(line->text + line->used, room, format, args);
+    line->used = mst_string_append(line->text, sizeof line->text, line->used, format, args);
     va_end(args);
-    line->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
 static void add_cell(struct line *line, const struct layout *l, size_t column, const char *text)

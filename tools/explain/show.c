@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 #include "console/format.h"
+#include "doc/lines.h"
 #include "explain/explain.h"
 #include "render/json_writer.h"
-#include "doc/lines.h"
 #include "report/metrics.h"
 #include "report/pages.h"
 #include "report/report.h"

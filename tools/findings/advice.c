@@ -15,10 +15,10 @@
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "console/format.h"
-#include "findings/plan.h"
 #include "findings/demand.h"
 #include "findings/inquiry.h"
 #include "findings/needs.h"
+#include "findings/plan.h"
 #include "findings/say.h"
 #include "stats/distribution.h"
 

@@ -15,9 +15,9 @@
 #include "base/clock.h"
 #include "base/ratio.h"
 #include "base/saturate.h"
-#include "findings/plan.h"
 #include "findings/change.h"
 #include "findings/demand.h"
+#include "findings/plan.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "analysis/bottleneck.h"
-#include "findings/plan.h"
 #include "findings/budget.h"
 #include "findings/cpu.h"
 #include "findings/holder.h"
 #include "findings/outage.h"
+#include "findings/plan.h"
 
 /* ---- failed ------------------------------------------------------------------------------- */
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "archive/states.h"
 #include "base/clock.h"
 #include "base/host.h"
-#include "archive/states.h"
 #include "console/diag.h"
 #include "record/environment.h"
 #include "record/limits.h"

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "console/format.h"
-#include "render/json_writer.h"
-#include "report/comparison.h"
 #include "doc/lines.h"
 #include "doc/markup.h"
 #include "doc/table.h"
+#include "render/json_writer.h"
+#include "report/comparison.h"
 
 /* ---- the table ------------------------------------------------------------------- */
 

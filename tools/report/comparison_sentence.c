@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analysis/thresholds.h"
+#include "base/strings.h"
 #include "report/comparison_steps.h"
 
 /* ---- appending ------------------------------------------------------------------- */
@@ -18,14 +19,11 @@ struct saying {
 __attribute__((format(printf, 2, 3)))
 static void say(struct saying *s, const char *format, ...)
 {
-    size_t room = sizeof s->t->sentence - s->used;
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(s->t->sentence + s->used, room, format, args);
+    s->used = mst_string_append(s->t->sentence, sizeof s->t->sentence, s->used, format, args);
     va_end(args);
-    s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
 /* A value of a row; "-" for what is not a positive number. */

@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "report/items.h"
 #include "doc/lines.h"
+#include "report/items.h"
 #include "report/report.h"
 #include "report/summary_text.h"
 

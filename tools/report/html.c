@@ -8,12 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "doc/markup.h"
 #include "report/generators.h"
 #include "report/groups.h"
 #include "report/html_compare.h"
 #include "report/html_run.h"
 #include "report/html_verdict.h"
-#include "doc/markup.h"
 #include "report/metrics.h"
 #include "report/needs.h"
 #include "report/page.h"

@@ -1,8 +1,8 @@
 /* html_compare.c - two names of a report compared, as HTML: see html_compare.h. */
 #include "report/html_compare.h"
 
-#include "report/comparison.h"
 #include "doc/markup.h"
+#include "report/comparison.h"
 #include "report/page.h"
 #include "segment/format.h"
 

@@ -9,8 +9,8 @@
 #include "doc/markup.h"
 #include "report/page.h"
 #include "report/pages.h"
-#include "segment/parts.h"
 #include "segment/fields.h"
+#include "segment/parts.h"
 
 #define BAR_WIDTH 1000u     /* of the slowest request's bar */
 #define MARK_WIDTH 4u

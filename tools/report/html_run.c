@@ -8,9 +8,9 @@
 #include "analysis/provenance.h"
 #include "archive/archive.h"
 #include "archive/states.h"
+#include "doc/markup.h"
 #include "report/html_requests.h"
 #include "report/html_verdict.h"
-#include "doc/markup.h"
 #include "report/page.h"
 #include "report/parts.h"
 #include "report/resources.h"
@@ -26,13 +26,6 @@
 
 /* ---- the servers of a run -------------------------------------------------------- */
 
-static uint64_t share_of(uint64_t part, uint64_t whole, uint64_t scale)
-{
-    if (part == MST_UNKNOWN || whole == MST_UNKNOWN || whole == 0)
-        return 0;
-    return (uint64_t)((unsigned __int128)part * scale / whole);
-}
-
 static uint64_t part_ns(const struct mst_summary_server *server, enum mst_part part)
 {
     return server->parts[part].requests > 0 ? mst_known(server->parts[part].times.sum_ns) : 0;
@@ -47,8 +40,8 @@ static void put_most(struct mst_sink *sink, const struct mst_summary_server *ser
     for (part = 0; part < MST_PART_COUNT; part++)
         parts_ns[part] = part_ns(server, part);
     part = mst_part_longest(parts_ns);
-    mst_page_part(sink, part, share_of(parts_ns[part], server->phases[MST_PHASE_TOTAL].sum_ns,
-                                       1000));
+    mst_page_part(sink, part, mst_summary_milli(parts_ns[part],
+                                                server->phases[MST_PHASE_TOTAL].sum_ns));
 }
 
 /* Whether it is one that the load tool talked to, with requests. */

@@ -1,6 +1,6 @@
 /* markdown.c - runs for a pull request: see report.h. */
-#include "report/generators.h"
 #include "doc/markup.h"
+#include "report/generators.h"
 #include "report/metrics.h"
 #include "report/needs.h"
 #include "report/pages.h"

@@ -1,8 +1,8 @@
 /* page.c - what every page consists of: see page.h. */
 #include "report/page.h"
 
-#include "render/script.h"
 #include "doc/markup.h"
+#include "render/script.h"
 #include "segment/format.h"
 #include "tools/report/assets.inc"
 

@@ -10,18 +10,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/summary_text.h"
 #include "base/ratio.h"
+#include "base/strings.h"
 #include "console/format.h"
+#include "doc/lines.h"
 #include "exec/shell_quote.h"
 #include "report/generators.h"
-#include "doc/lines.h"
 #include "report/pages.h"
 #include "report/parts.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
 #include "report/sides.h"
-#include "report/summary_text.h"
 #include "segment/fields.h"
 #include "segment/format.h"
 
@@ -43,14 +44,11 @@ struct sentence { char text[384]; size_t used; };
 __attribute__((format(printf, 2, 3)))
 static void add(struct sentence *s, const char *format, ...)
 {
-    size_t room = sizeof s->text - s->used;
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(s->text + s->used, room, format, args);
+    s->used = mst_string_append(s->text, sizeof s->text, s->used, format, args);
     va_end(args);
-    s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
 /* ---- the head -------------------------------------------------------------------- */

@@ -11,10 +11,10 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "console/format.h"
-#include "render/json_writer.h"
 #include "doc/lines.h"
 #include "doc/markup.h"
 #include "doc/table.h"
+#include "render/json_writer.h"
 
 #define TEXT_WIDTH 100u
 

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/strings.h"
 #include "system/proc.h"
 
 #define FPM          "php-fpm"     /* a version may follow: php-fpm8.2 */
@@ -102,14 +103,11 @@ static bool exists(const char *pattern)
 __attribute__((format(printf, 2, 3)))
 static void add(struct sentences *s, const char *format, ...)
 {
-    size_t room = s->size - s->used;
     va_list args;
-    int n;
 
     va_start(args, format);
-    n = vsnprintf(s->text + s->used, room, format, args);
+    s->used = mst_string_append(s->text, s->size, s->used, format, args);
     va_end(args);
-    s->used += n < 0 ? 0 : (size_t)n < room ? (size_t)n : room - 1;
 }
 
 /* The sentence of a server that lacks a module of its own or an extension. */

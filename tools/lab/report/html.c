@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doc/markup.h"
 #include "lab/report/insights.h"
 #include "lab/report/parts.h"
 #include "lab/report/provenance.h"
 #include "lab/report/published.h"
 #include "lab/report/report.h"
 #include "lab/report/tables.h"
-#include "doc/markup.h"
 #include "report/page.h"
 #include "segment/format.h"
 #include "stats/bootstrap.h"

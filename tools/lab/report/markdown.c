@@ -5,12 +5,12 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "doc/markup.h"
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
 #include "lab/report/report.h"
-#include "doc/markup.h"
 
 static void put_paragraph(struct mst_sink *sink, const char *string)
 {

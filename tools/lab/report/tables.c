@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "doc/markup.h"
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
 #include "report/cells.h"
-#include "doc/markup.h"
 #include "report/page.h"
 
 /* ---- numbers ---------------------------------------------------------------------- */
