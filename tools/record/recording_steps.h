@@ -32,6 +32,14 @@ struct mst_looks {
     struct mst_source_wait  wait;
 };
 
+/* Boards that are left out, because their servers do not run. */
+struct mst_left_over {
+    size_t      count;
+    const char *board;                      /* the first one's name, borrowed from the targets */
+    const char *fpm;                        /* a PHP-FPM's, likewise; NULL: none */
+    uint64_t    fpm_stopped_ns;             /* since 1970; 0: it was killed, or crashed */
+};
+
 struct mst_recording {
     const struct mst_recording_options *options;
     struct mst_load     load;
@@ -39,7 +47,7 @@ struct mst_recording {
     struct mst_targets  behind;             /* PHP's boards in the status of the URLs among them */
     struct mst_sampler *samplers;
     size_t              sampler_count;      /* opened ones */
-    size_t              left_over;          /* boards without a server, left out */
+    struct mst_left_over left_over;
     struct mst_all_processes processes;     /* of this machine: the samplers share them */
     struct mst_looks    looks;
     char               *path;               /* of the archive */

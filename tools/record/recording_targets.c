@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "console/diag.h"
+#include "console/format.h"
 #include "segment/liveness.h"
 #include "system/uninstrumented.h"
 
@@ -41,21 +42,25 @@ static void say_stopped(const struct mst_target *target, const struct mst_sample
         mst_error("the server of %s is not running: start it first", target->name);
 }
 
-/* It is of no use to this recording, and removing it is no hurry. */
-static void note_left_over(struct mst_recording *r, const struct mst_target *target)
+/* It is of no use to this recording. */
+static void note_left_over(struct mst_left_over *left_over, const struct mst_target *target)
 {
-    uint32_t left = strcmp(target->reader.header.sapi, "fpm-fcgi") == 0 ?
-                    mst_reader_processes_alive(&target->reader) : 0;
+    const struct mst_header *h = &target->reader.header;
+    bool is_fpm = strcmp(h->sapi, "fpm-fcgi") == 0;
+    uint32_t workers = is_fpm ? mst_reader_processes_alive(&target->reader) : 0;
 
-    if (left > 0)
+    if (workers > 0) {
         mst_warn("PHP-FPM's master process does not run, and %" PRIu32 " of its workers serve "
-                 "without it: they are not recorded. End these workers, and start PHP-FPM.", left);
-    else if (r->left_over++ == 0)
-        mst_say_last("left out: the board of a server that has ended, %s (rm removes it)",
-                     target->name);
-    else
-        mst_say_last("left out: the boards of %zu servers that have ended, one of them %s (rm "
-                     "removes them)", r->left_over, target->name);
+                 "without it: they are not recorded. End these workers, and start PHP-FPM.",
+                 workers);
+        return;
+    }
+    if (left_over->count++ == 0)
+        left_over->board = target->name;
+    if (is_fpm && left_over->fpm == NULL) {
+        left_over->fpm = target->name;
+        left_over->fpm_stopped_ns = h->stopped_ns != 0 ? mst_wall_ns(h, h->stopped_ns) : 0;
+    }
 }
 
 /* The sampler, if any, that records the same server already: from its board, through its
@@ -126,7 +131,7 @@ static int open_target(struct mst_recording *r, struct mst_target *target)
     if (!is_left_over(target, s))
         return keep_target(r, s);
     if (was_found)
-        note_left_over(r, target);
+        note_left_over(&r->left_over, target);
     else
         say_stopped(target, s);
     mst_sampler_close(s);
@@ -176,14 +181,35 @@ static unsigned missing_kinds(const struct mst_recording *r)
     return missing;
 }
 
-/* Where the user names no server: one that runs without a board would be missed only later. */
-static void warn_of_missing(const struct mst_recording *r)
+/* Where the user names no server: one that runs without a board would be missed only later. False:
+ * there is none. */
+static bool warn_of_missing(const struct mst_recording *r, unsigned missing)
 {
     char hint[MST_ERROR_MAX];
 
-    if (!mst_targets_named(&r->options->targets) && r->options->repetition <= 1 &&
-        mst_targets_hint(missing_kinds(r), hint, sizeof hint))
-        mst_warn("%s", hint);
+    if (mst_targets_named(&r->options->targets) || r->options->repetition > 1 ||
+        !mst_targets_hint(missing, hint, sizeof hint))
+        return false;
+    mst_warn("%s", hint);
+    return true;
+}
+
+/* One line, and the last: removing them is no hurry. A PHP-FPM that does not run is more than
+ * litter, where no PHP is recorded: Apache answers 503 in its place. */
+static void say_left_over(const struct mst_left_over *left, bool lacks_php)
+{
+    const char *when = left->fpm_stopped_ns == 0 ? "killed, or crashed" : "stopped at ";
+
+    if (left->fpm != NULL && lacks_php)
+        mst_say_last("left out: PHP-FPM, which does not run: it was %s%s. Start it, or remove its "
+                     "board, %s", when, left->fpm_stopped_ns == 0 ? "" :
+                     mst_format_clock(left->fpm_stopped_ns).text, left->fpm);
+    else if (left->count > 1)
+        mst_say_last("left out: the boards of %zu servers that have ended, one of them %s (rm "
+                     "removes them)", left->count, left->board);
+    else if (left->count == 1)
+        mst_say_last("left out: the board of a server that has ended, %s (rm removes it)",
+                     left->board);
 }
 
 static int say_nothing_to_record(void)
@@ -199,6 +225,8 @@ static int say_nothing_to_record(void)
 int mst_recording_open_targets(struct mst_recording *r)
 {
     char error[MST_ERROR_MAX];
+    unsigned missing;
+    bool is_warned;
     size_t i;
 
     if (mst_targets_find(&r->targets, &r->options->targets, error) != 0)
@@ -213,8 +241,8 @@ int mst_recording_open_targets(struct mst_recording *r)
     if (!make_room(r))
         return MST_EXIT_TARGET;
     open_behind(r);
-    if (r->sampler_count == 0)
-        return say_nothing_to_record();
-    warn_of_missing(r);
-    return MST_EXIT_OK;
+    missing = missing_kinds(r);
+    is_warned = r->sampler_count > 0 && warn_of_missing(r, missing);
+    say_left_over(&r->left_over, !is_warned && (missing & MST_ASK_PHP) != 0);
+    return r->sampler_count > 0 ? MST_EXIT_OK : say_nothing_to_record();
 }

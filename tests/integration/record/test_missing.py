@@ -106,6 +106,25 @@ def test_one_of_two_is_missing(stage):
     assert "start it first" not in said
 
 
+@pytest.mark.parametrize("other, said_last", [
+    ("", "left out: PHP-FPM, which does not run: it was killed, or crashed. Start it"),
+    ("./php-fpm8.2 60 &", "left out: the board of a server that has ended, /run/mpmstat/fpm.board"),
+], ids=["no other PHP", "another without the extension"])
+def test_a_fpm_that_ended_before(stage, other, said_last):
+    """It is why Apache answers 503, unless another PHP runs in its place."""
+    said = stage(f"""
+        mkfifo go
+        {boards.MAKE_BOARD} /run/apache2/mpmstat.board <go >/dev/null & exec 3>go
+        {boards.MAKE_BOARD} /run/gone.board /run/mpmstat/fpm.board </dev/null >/dev/null
+        rm /run/gone.board
+        {other}
+        until mpmstat status >/dev/null 2>&1; do sleep 0.1; done
+        mpmstat record -o run.db -- true || true
+        exec 3>&-
+    """)
+    assert said_last in said, said
+
+
 def test_no_server_at_all(stage):
     said = stage("mpmstat status || true")
     assert "Is a server with mpmstat running?" in said and "without" not in said
