@@ -353,13 +353,13 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "Memory ran out: the kernel killed 3 processes of the server's control group." },
     /* Added up over two CPUs: longer than the load, or one after the other. */
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000",
-      "The CPUs were the limit: the control group of the apache had used up its share of them, "
+      "The CPUs were the limit: the control group of Apache had used up its share of them, "
       "and was held up for at least 2.90 s in 4.00 s of load" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 900000000",
-      "The control group of the apache had used up its share of the CPUs at times, "
+      "The control group of Apache had used up its share of the CPUs at times, "
       "and was held up for at least 450 ms and at most 900 ms in 4.00 s of load" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000; DELETE FROM environment",
-      "The control group of the apache had used up its share of the CPUs at times, "
+      "The control group of Apache had used up its share of the CPUs at times, "
       "and was held up for at least 0 and at most 4.00 s" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 700000000", "Nothing ran out" },
 };

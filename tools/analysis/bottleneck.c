@@ -289,3 +289,9 @@ uint64_t mst_throttled_at_most(const struct mst_summary *s,
 {
     return throttled->throttled_ns < s->duration_ns ? throttled->throttled_ns : s->duration_ns;
 }
+
+bool mst_is_throttled_for_sure(const struct mst_summary *s,
+                               const struct mst_summary_server *throttled)
+{
+    return mst_throttled_at_least(s, throttled) / MST_THROTTLED_MILLI >= s->duration_ns / 1000;
+}

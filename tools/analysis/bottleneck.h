@@ -57,6 +57,10 @@ uint64_t mst_throttled_at_least(const struct mst_summary *s,
 uint64_t mst_throttled_at_most(const struct mst_summary *s,
                                const struct mst_summary_server *throttled);
 
+/* Whether it was held up for a good part of the load, even if all its CPUs were at once. */
+bool mst_is_throttled_for_sure(const struct mst_summary *s,
+                               const struct mst_summary_server *throttled);
+
 /* ---- memory -------------------------------------------------------------------------- */
 
 /* The kills and the longest stall of the servers' control groups, which contain nothing else;

@@ -1,4 +1,4 @@
-/* cpus.c - how many CPUs the servers may use, and what a request takes of them in Apache. */
+/* cpus.c - how many CPUs the servers and their control groups may use, and what a request takes of them in Apache. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
@@ -10,19 +10,29 @@
 
 #define REQUESTS_MIN 100u   /* of fewer, starting Apache's processes is a large part */
 
-/* MST_UNKNOWN: it is on another machine, or its control group has a limit of its own. */
+/* MST_UNKNOWN: it is on another machine. */
 static uint64_t cpus_of(const struct mst_explained_server *s)
 {
     uint64_t pid = mst_source_identity(s->source)->pid;
-    struct mst_cgroup_watch group;
     cpu_set_t cpus;
 
-    if (!mst_source_local(s->source) || pid == 0 || pid > INT32_MAX ||
-        sched_getaffinity((pid_t)pid, sizeof cpus, &cpus) != 0)
-        return MST_UNKNOWN;
-    mst_cgroup_watch(&group, pid);
-    return group.cpu_limit_milli < (uint64_t)CPU_COUNT(&cpus) * 1000 ? MST_UNKNOWN
-                                                                     : (uint64_t)CPU_COUNT(&cpus);
+    return mst_source_local(s->source) && pid > 0 && pid <= INT32_MAX &&
+           sched_getaffinity((pid_t)pid, sizeof cpus, &cpus) == 0 ? (uint64_t)CPU_COUNT(&cpus)
+                                                                  : MST_UNKNOWN;
+}
+
+static void look_at_limits(struct mst_explanation *e)
+{
+    struct mst_explained_server *s;
+    struct mst_cgroup_watch group;
+
+    for (s = e->servers; s < e->servers + e->server_count; s++) {
+        s->cpu_limit_milli = MST_UNKNOWN;
+        if (!s->is_running || !mst_source_local(s->source))
+            continue;
+        mst_cgroup_watch(&group, mst_source_identity(s->source)->pid);
+        s->cpu_limit_milli = group.cpu_limit_milli;
+    }
 }
 
 int mst_explain_add_cpus(struct mst_explanation *e)
@@ -31,6 +41,7 @@ int mst_explain_add_cpus(struct mst_explanation *e)
     char text[32];
     size_t i;
 
+    look_at_limits(e);
     for (i = 0; i < e->server_count; i++) {
         if (!e->servers[i].is_running)
             continue;

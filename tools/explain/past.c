@@ -205,13 +205,15 @@ static bool gather(struct sampling *p, struct mst_occupancy *o)
 
 static int put_sample(struct sampling *p, enum mst_moment moment)
 {
-    static const struct mst_cgroup_use unknown = {
-        MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,
+    const struct mst_cgroup_use limit = {
+        .memory_bytes = MST_UNKNOWN, .memory_limit = MST_UNKNOWN, .cpu_ns = MST_UNKNOWN,
+        .cpu_limit_milli = p->s->cpu_limit_milli, .throttled_ns = MST_UNKNOWN,
+        .io_stall_ns = MST_UNKNOWN,
     };
 
     return p->pool != NULL
         ? mst_archive_add_pools(p->e->archive, p->s->id, moment, &p->sample)
-        : mst_archive_add_sample(p->e->archive, p->s->id, moment, &p->sample, &unknown);
+        : mst_archive_add_sample(p->e->archive, p->s->id, moment, &p->sample, &limit);
 }
 
 /* A mst_occupancy_step. What held a worker besides requests is not known here: so it was idle. A

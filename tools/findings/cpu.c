@@ -13,21 +13,41 @@ static bool is_all_php(const struct mst_budget *b)
              mst_budget_milli(b, b->ns[MST_PART_BACKEND]) < MST_FINDING_MILLI));
 }
 
+static void see_cpus(struct mst_cpu_seen *seen, const struct mst_budget *b)
+{
+    uint64_t quota_milli = b->php->resources.group_cpu_limit_milli;
+
+    seen->has_quota = quota_milli != MST_UNKNOWN &&
+                      (b->s->cpus == MST_UNKNOWN || quota_milli < b->s->cpus * 1000);
+    seen->cpus_milli = seen->has_quota ? quota_milli :
+                       b->s->cpus == MST_UNKNOWN ? MST_UNKNOWN : b->s->cpus * 1000;
+}
+
+/* Both in one container, it seems. */
+static bool has_php_quota(const struct mst_summary_server *front,
+                          const struct mst_summary_server *php)
+{
+    return front->resources.group_cpu_limit_milli == php->resources.group_cpu_limit_milli;
+}
+
 struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
 {
-    struct mst_cpu_seen seen = { .used_milli = MST_UNKNOWN };
+    struct mst_cpu_seen seen = { .used_milli = MST_UNKNOWN, .cpus_milli = MST_UNKNOWN };
     uint64_t under_load_ns;
 
     if (!b->front->local || !is_all_php(b))
         return seen;
     seen.known = true;
-    seen.cpu_ns = b->ns[MST_PART_CPU] + b->front->requests * b->front->request_cpu_ns;
+    see_cpus(&seen, b);
+    seen.cpu_ns = b->ns[MST_PART_CPU];
+    if (!seen.has_quota || has_php_quota(b->front, b->php))
+        seen.cpu_ns += b->front->requests * b->front->request_cpu_ns;
     seen.waited_milli = mst_budget_run_milli(b, b->ns[MST_PART_CPU_WAIT]);
     under_load_ns = mst_summary_under_load_ns(b->s, b->front);
     if (b->php->any_busy_ns > 0 && b->php->any_busy_ns < under_load_ns)
         under_load_ns = b->php->any_busy_ns;
-    if (b->s->cpus != MST_UNKNOWN && b->s->cpus > 0 && under_load_ns > 0)
-        seen.used_milli = mst_milli(seen.cpu_ns / b->s->cpus, under_load_ns);
+    if (seen.cpus_milli != MST_UNKNOWN && seen.cpus_milli > 0 && under_load_ns > 0)
+        seen.used_milli = mst_milli(mst_scale(seen.cpu_ns, 1000, seen.cpus_milli), under_load_ns);
     return seen;
 }
 

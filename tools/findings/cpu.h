@@ -7,8 +7,12 @@
 
 struct mst_cpu_seen {
     bool     known;         /* nearly all requests were PHP's */
-    uint64_t cpu_ns;        /* that they took: PHP's, and Apache's as far as it is known */
-    uint64_t used_milli;    /* the same of all CPUs, while PHP worked; MST_UNKNOWN */
+    uint64_t cpu_ns;        /* that they took: PHP's, and Apache's as far as it is known and comes
+                             * out of the same CPUs */
+    uint64_t cpus_milli;    /* CPUs that PHP may use, or its control group, in thousandths;
+                             * MST_UNKNOWN */
+    bool     has_quota;     /* it is the control group's */
+    uint64_t used_milli;    /* cpu_ns of these, while PHP worked; MST_UNKNOWN */
     uint64_t waited_milli;  /* of php_run, the wait for a CPU: all CPUs were busy for that part of
                              * the time in which workers ran */
 };

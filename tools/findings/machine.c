@@ -222,7 +222,7 @@ static void find_quota(struct mst_inquiry *q, const struct mst_summary_server *t
 {
     uint64_t least = mst_throttled_at_least(q->s, throttled);
     uint64_t most = mst_throttled_at_most(q->s, throttled);
-    bool certain = least / MST_THROTTLED_MILLI >= q->s->duration_ns / 1000;
+    bool certain = mst_is_throttled_for_sure(q->s, throttled);
     struct mst_finding *f = mst_found(q, MST_CODE_CPU_QUOTA, certain ? MST_CERTAIN : MST_LIKELY,
                                       0);
 

@@ -76,6 +76,14 @@ static uint64_t own_cpu_ns(const struct mst_budget *b)
            (b->php != NULL && b->php != b->front ? mst_known(b->php->cpu_ns) : 0);
 }
 
+/* Whether its control group lets a server have no more of the CPUs. */
+static bool has_used_up_quota(const struct mst_summary *s)
+{
+    const struct mst_summary_server *throttled = mst_throttled_server(s);
+
+    return throttled != NULL && mst_is_throttled_for_sure(s, throttled);
+}
+
 /* The same where no recording has seen the machine. NAN: it is not known. */
 static double full_rate_by_requests(const struct mst_budget *b, const struct mst_workers_plan *plan)
 {
@@ -85,7 +93,7 @@ static double full_rate_by_requests(const struct mst_budget *b, const struct mst
         return plan->rate;
     if (mst_cpu_seen_short(&seen) || seen.used_milli == MST_UNKNOWN || seen.cpu_ns == 0)
         return NAN;
-    return plan->rate * plan->seconds * (double)b->s->cpus * (double)MST_NS_PER_S /
+    return plan->rate * plan->seconds * (double)seen.cpus_milli / 1000 * (double)MST_NS_PER_S /
            (double)seen.cpu_ns;
 }
 
@@ -100,6 +108,8 @@ static double full_rate(const struct mst_budget *b, const struct mst_workers_pla
         return full_rate_by_requests(b, plan);
     if (!b->front->local || s->cpus == MST_UNKNOWN)
         return INFINITY;
+    if (has_used_up_quota(s))
+        return plan->rate;
     all = (double)s->duration_ns * (double)s->cpus;
     busy = all * (double)s->machine_busy_milli / 1000;
     if (!b->fleet && mst_cpu_is_ours(s))
@@ -130,6 +140,8 @@ static void choose(struct mst_workers_plan *plan, const struct mst_budget *b)
     double alone = at_once / plan->held, full = full_rate(b, plan);
     enum mst_answer one_by_one = waits_one_by_one(b->s);
 
+    plan->has_quota = b->s->machine_busy_milli != MST_UNKNOWN ? has_used_up_quota(b->s)
+                                                              : mst_cpu_see(b).has_quota;
     plan->then = isnan(full) ? NAN : fmin(alone, full);
     plan->workers = plan->wanted > plan->now ? plan->wanted : MST_UNKNOWN;
     plan->perhaps_one_by_one = one_by_one == MST_ANSWER_UNKNOWN;

@@ -11,7 +11,7 @@
 /* What else limits, once there are more workers. */
 enum mst_next_limit {
     MST_NEXT_NONE,           /* nothing that was measured: each request has a worker */
-    MST_NEXT_CPU,            /* the CPUs are full before */
+    MST_NEXT_CPU,            /* the CPUs are full before, or what a control group may have of them */
     MST_NEXT_ONE_BY_ONE,     /* what they wait for lets in one request at a time */
     MST_NEXT_MEMORY          /* the machine's memory is used up before */
 };
@@ -27,6 +27,7 @@ enum mst_wanted_by {
 struct mst_workers_plan {
     bool     known;                /* false: the run is too short for a mean */
     enum mst_next_limit next;
+    bool     has_quota;            /* the CPUs are those that a control group may use */
     bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */
     uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:
                                     * more than now, and an average does not tell how many */

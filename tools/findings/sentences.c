@@ -156,10 +156,13 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
         return;
     }
     if (plan->workers <= plan->now) {
-        MST_ACTION(f, "%s.", plan->next == MST_NEXT_CPU ?
+        MST_ACTION(f, "%s.", plan->next != MST_NEXT_CPU ?
+                   "Add memory, or make the processes smaller. More workers cannot help: no more "
+                   "processes fit in the memory" : plan->has_quota ?
+                   "Make the requests cheaper, or give the control group a larger share of the "
+                   "CPUs. More workers cannot help: it has used up its share" :
                    "Make the requests cheaper, or add CPUs. More workers cannot help: the CPUs are "
-                   "full" : "Add memory, or make the processes smaller. More workers cannot help: "
-                   "no more processes fit in the memory");
+                   "full");
         return;
     }
     if (plan->workers == MST_UNKNOWN) {

@@ -154,15 +154,17 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
 void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
                              const struct mst_cpu_seen *seen, bool ours)
 {
-    bool by_apache = b->front->request_cpu_ns > 0;
-    char used[128] = "", cpus[32] = "";
+    bool by_apache = seen->cpu_ns > b->ns[MST_PART_CPU];
+    char used[160] = "", cpus[96] = "the CPU";
 
-    if (seen->used_milli != MST_UNKNOWN) {
+    if (seen->has_quota)
+        mst_say(cpus, sizeof cpus, "the %s CPUs that %s control group may use",
+                mst_format_milli(seen->cpus_milli).text, by_apache ? "their" : "its");
+    else if (b->s->cpus != 1)
         mst_say(cpus, sizeof cpus, "the %" PRIu64 " CPUs", b->s->cpus);
+    if (seen->used_milli != MST_UNKNOWN)
         mst_say(used, sizeof used, " %s %s of %s", by_apache ? "PHP and Apache took" : "PHP took",
-                mst_format_percent(seen->used_milli < 1000 ? seen->used_milli : 1000).text,
-                b->s->cpus == 1 ? "the CPU" : cpus);
-    }
+                mst_format_percent(seen->used_milli < 1000 ? seen->used_milli : 1000).text, cpus);
     if (ours)
         MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its "
                  "requests ran, and computed for %s.%s%s",
@@ -173,9 +175,13 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
         MST_TEXT(f, "The CPUs were full, it seems with other programs: PHP waited for one for %s "
                  "of the time that its requests ran, and meanwhile%s.",
                  mst_format_percent(seen->waited_milli).text, used);
-    MST_ACTION(f, "%s", ours ? "More workers cannot help. Make the requests cheaper (OPcache, a "
-               "cache in front, a profiler), or add CPUs." :
-               "Look which programs these are (top), and whether they work for this server.");
+    if (ours)
+        MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in "
+                   "front, a profiler), or %s.", seen->has_quota ? "give the control group a "
+                   "larger share of the CPUs (CPUQuota, cpu.max)" : "add CPUs");
+    else
+        MST_ACTION(f, "Look which programs these are (top), and whether they work for this "
+                   "server.");
 }
 
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
@@ -198,15 +204,15 @@ void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
                    const struct mst_summary_server *throttled, bool certain)
 {
-    const char *whose = mst_producer_name(throttled->producer);
+    const char *whose = mst_summary_is_php(throttled) ? "PHP" : "Apache";
 
     if (certain)
-        MST_TEXT(f, "The CPUs were the limit: the control group of the %s had used up its share of "
+        MST_TEXT(f, "The CPUs were the limit: the control group of %s had used up its share of "
                  "them, and was held up for at least %s in %s of load.", whose,
                  mst_format_time(mst_throttled_at_least(s, throttled)).text,
                  mst_format_time(s->duration_ns).text);
     else
-        MST_TEXT(f, "The control group of the %s had used up its share of the CPUs at times, and "
+        MST_TEXT(f, "The control group of %s had used up its share of the CPUs at times, and "
                  "was held up for at least %s and at most %s in %s of load.", whose,
                  mst_format_time(mst_throttled_at_least(s, throttled)).text,
                  mst_format_time(mst_throttled_at_most(s, throttled)).text,

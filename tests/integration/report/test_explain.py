@@ -9,10 +9,11 @@ import subprocess
 import pytest
 
 import build
+import control_groups
 import php
 import tool
 from fpm import FPM
-from processes import wait_until
+from processes import children, wait_until
 from recording import AB, ab, record
 
 WORKERS = 25
@@ -387,6 +388,33 @@ def test_no_more_than_the_cpus_allow(php_server, fpm_masters):
         rate = f["numbers"].get("predicted_rate_milli")
         assert rate is None or rate / 1000 <= 1.01 * os.cpu_count() / cpu, f
     assert any(f["code"] in ("cpu", "cpu-neighbour") for f in past["findings"]), past["verdict"]
+
+
+@pytest.mark.usefixtures("as_root")
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+@pytest.mark.skipif(not AB, reason="needs ab")
+def test_the_share_of_the_cpus_is_used_up(php_server, fpm_masters, archive):
+    """No advice for more workers or more CPUs, where a control group allows two tenths of one."""
+    apache = php_server("event", workers=50, children=5, settings=php.settings("@ROOT@/run"))
+    apache.page("burn.php", "<?php for ($i = 0; $i < 40000; $i++) md5('x'); echo 'done';")
+    with control_groups.group(control_groups.CPU) as group:
+        group.limit_cpus(0.2)
+        master = fpm_masters[-1]
+        group.take(master.pid, *children(master.pid))
+        try:
+            recorded, _ = record(apache, archive, *ab(apache, "/burn.php", "-q", "-t", "4", "-n",
+                                                      "100000", "-c", "15"),
+                                 options=("-t", str(master.board)))
+            past = explain(apache.board, master.board)["past"]
+        finally:
+            control_groups.Group(group.path.parent, group.version).take(
+                *group.read("cgroup.procs").split())
+    for findings in past["findings"], recorded["findings"]:
+        said = {f["code"]: f for f in findings}
+        assert said.keys() & {"cpu", "cpu-quota"}, findings
+        assert "more workers cannot help" in said["php-workers"]["action"].lower(), findings
+        assert not [f for f in findings if "add CPUs" in (f["action"] or "") or f["settings"]]
+    assert "of the 0.20 CPUs that" in first({"past": past})["text"]
 
 
 def test_a_killed_server(server):
