@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "findings/findings.h"
+#include "findings/inquiry.h"
 #include "harness.h"
 #include "made_run.h"
 
@@ -102,6 +103,36 @@ START_TEST(test_workers_ran_out)
     expect_codes(&m, "cpu apache-workers");
     ck_assert_msg(strstr(m.s.findings[1].action, "More workers cannot help: the CPUs are full") !=
                   NULL, "%s", m.s.findings[1].action);
+    unmake(&m);
+    r.machine_busy_ns = quiet_run().machine_busy_ns;   /* or its control group's share of them */
+    make(&m, &r, "UPDATE servers SET throttled_ns = 7000000000");
+    expect_codes(&m, "cpu-quota apache-workers");
+    ck_assert_str_eq(m.s.findings[1].action, "Make the requests cheaper, or give the control group "
+                     "a larger share of the CPUs. More workers cannot help: it has used up its "
+                     "share.");
+    unmake(&m);
+}
+END_TEST
+
+/* The client's time beyond the server's: where the CPUs are full it waited for one itself. */
+START_TEST(test_client_beyond_server)
+{
+    static const char slow[] = "UPDATE client_results SET mean_ns = 90000000";
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, slow);
+    f = mst_findings_get(&m.s, MST_CODE_CLIENT_BEYOND_SERVER, "");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_ptr_nonnull(strstr(f->action, "what is between them (a proxy, the network)"));
+    unmake(&m);
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, slow);
+    f = mst_findings_get(&m.s, MST_CODE_CLIENT_BEYOND_SERVER, "");
+    ck_assert_ptr_nonnull(f);
+    ck_assert_str_eq(f->action, "Run the load tool on another machine: the CPUs were 100.0 % busy, "
+                     "and it had to wait for one, too.");
     unmake(&m);
 }
 END_TEST
@@ -450,6 +481,7 @@ int main(void)
     tcase_add_test(tests, test_programs_and_their_owners);
     tcase_add_test(tests, test_cpu_of_the_tool);
     tcase_add_loop_test(tests, test_keepalive, 0, (int)(sizeof keepalive / sizeof *keepalive));
+    tcase_add_test(tests, test_client_beyond_server);
     tcase_add_test(tests, test_slow_clients);
     tcase_add_loop_test(tests, test_what_held_the_workers, 0, (int)(sizeof held / sizeof *held));
     tcase_add_loop_test(tests, test_memory, 0, (int)(sizeof memory / sizeof *memory));

@@ -1,4 +1,4 @@
-/* cpus.c - how many CPUs the servers and their control groups may use, and what a request takes of them in Apache. */
+/* cpus.c - CPUs that servers and their control groups may use, and what a request takes of them. */
 #include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>

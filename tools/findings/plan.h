@@ -11,7 +11,7 @@
 /* What else limits, once there are more workers. */
 enum mst_next_limit {
     MST_NEXT_NONE,           /* nothing that was measured: each request has a worker */
-    MST_NEXT_CPU,            /* the CPUs are full before, or what a control group may have of them */
+    MST_NEXT_CPU,            /* the CPUs are full before, or a group's share of them */
     MST_NEXT_ONE_BY_ONE,     /* what they wait for lets in one request at a time */
     MST_NEXT_MEMORY          /* the machine's memory is used up before */
 };

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bottleneck.h"
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "base/ratio.h"
@@ -410,8 +411,12 @@ void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t 
     MST_TEXT(f, "The client saw %s more for a request than the server knows of (%s of its %s)%s.",
              mst_format_time(apart_ns).text, mst_format_percent(f->share_milli).text,
              mst_format_time(s->client.times.mean_ns).text, retries);
-    MST_ACTION(f, "Look at what is between them (a proxy, the network), and at the load tool's "
-               "own work.");
+    if (mst_cpu_is_full(s) && b->front->local && s->tool_cpu_ns != MST_UNKNOWN)
+        MST_ACTION(f, "Run the load tool on another machine: the CPUs were %s busy, and it had to "
+                   "wait for one, too.", mst_format_percent(s->machine_busy_milli).text);
+    else
+        MST_ACTION(f, "Look at what is between them (a proxy, the network), and at the load tool's "
+                   "own work.");
 }
 
 static const char *phase_meaning(enum mst_phase phase)
