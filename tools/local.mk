@@ -40,6 +40,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/only_apache.c \
 	tools/analysis/read.c \
 	tools/analysis/read_generators.c \
+	tools/analysis/read_at_once.c \
 	tools/analysis/read_ends.c \
 	tools/analysis/read_requests.c \
 	tools/analysis/read_resources.c \

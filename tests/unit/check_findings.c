@@ -1039,6 +1039,23 @@ START_TEST(test_pools)
 }
 END_TEST
 
+/* Its requests come 20 at once, each second: a mean over the pauses asks for too few workers. */
+START_TEST(test_a_pool_with_pauses)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, POOLS "UPDATE php_requests SET start_ns = 1700000000500000000 + "
+         "key / 80 * 1000000000, run_ns = 100000000 WHERE label = 'shop'");
+    f = finding(&m, MST_CODE_PHP_WORKERS);
+    ck_assert_uint_eq(number(f, "workers_advised"), 20);
+    ck_assert_msg(strstr(f->action, "Set pm.max_children to 20 (now 2): up to 20 requests wanted") !=
+                  NULL, "%s", f->action);
+    unmake(&m);
+}
+END_TEST
+
 /* Whose queue was full: by the pool and its address, where both are known. */
 START_TEST(test_full_queue_of_a_pool)
 {
@@ -1144,6 +1161,7 @@ int main(void)
     tcase_add_loop_test(tests, test_whose_finding, 0, sizeof whose / sizeof *whose);
     tcase_add_test(tests, test_pools);
     tcase_add_loop_test(tests, test_the_odd_server, 0, sizeof peers / sizeof *peers);
+    tcase_add_test(tests, test_a_pool_with_pauses);
     tcase_add_test(tests, test_full_queue_of_a_pool);
     tcase_add_test(tests, test_work_grows_with_requests);
     tcase_add_test(tests, test_codes);

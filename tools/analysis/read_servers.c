@@ -183,67 +183,6 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, const struct
     return true;
 }
 
-/* Where the accept queue is not known, a full server does not tell how many wanted to come. */
-static bool read_at_once(struct mst_summary_server *s, sqlite3 *db)
-{
-    struct mst_query q = mst_query_ask(db,
-        "SELECT coalesce(in_flight, workers_busy) + listen_queue AS at_once FROM samples "
-        "WHERE server_id = :id AND moment IN ('during', 'end') AND at_once IS NOT NULL", s->id);
-    struct mst_values values = { 0 };
-    bool fine = true;
-
-    while (fine && mst_query_next(&q))
-        fine = mst_values_add(&values, mst_row_number(&q, "at_once")) == 0;
-    mst_values_sort(&values);
-    s->at_once_p99 = mst_values_quantile(&values, 990);
-    mst_values_free(&values);
-    return mst_query_done(&q) && fine;
-}
-
-/* How many requests there were, itself included, when each of them came. */
-static bool count_at_once(uint64_t *p99, struct mst_values *begins, struct mst_values *ends)
-{
-    struct mst_values found = { 0 };
-    size_t ended = 0, i;
-    bool fine = true;
-
-    mst_values_sort(begins);
-    mst_values_sort(ends);
-    for (i = 0; i < begins->count && fine; i++) {
-        while (ended < ends->count && ends->items[ended] <= begins->items[i])
-            ended++;
-        fine = mst_values_add(&found, i + 1 - (ended < i ? ended : i)) == 0;
-    }
-    mst_values_sort(&found);
-    *p99 = mst_values_quantile(&found, 990);
-    mst_values_free(&found);
-    return fine;
-}
-
-/* What the requests found tells it without the accept queue, and a pause in the load makes it no
- * less. Those of a server that had workers enough are not asked. In a thinned archive those that
- * one stands for all come at its instant. */
-static bool read_at_once_by_requests(struct mst_summary_server *s, sqlite3 *db,
-                                     const struct mst_summary *run)
-{
-    struct mst_query q = mst_query_ask(db, mst_summary_is_php(s) ?
-        "SELECT start_ns - coalesce(wait_ns, 0) AS began, start_ns + run_ns AS ended "
-        MST_FROM_PHPS_REQUESTS "AND start_ns < :ended" :
-        "SELECT start_ns AS began, start_ns + queue_ns + read_ns + handle_ns + send_ns AS ended "
-        MST_FROM_APACHES_REQUESTS "AND no_worker = 0 AND start_ns < :ended", s->id);
-    struct mst_values begins = { 0 }, ends = { 0 };
-    bool asks = mst_summary_all_busy(s) && !run->is_thinned, fine = true;
-
-    mst_query_set(&q, ":ended", (int64_t)run->ended_ns);
-    while (asks && fine && mst_query_next(&q))
-        fine = mst_values_add(&begins, mst_row_number(&q, "began")) == 0 &&
-               mst_values_add(&ends, mst_row_number(&q, "ended")) == 0;
-    fine = mst_query_done(&q) && fine && count_at_once(&s->came_at_once_p99, &begins, &ends);
-    mst_values_free(&begins);
-    mst_values_free(&ends);
-    return fine;
-}
-
 /* When the queue was fullest. A server of several sockets gives each sample those of its
  * fullest one, which are not always the same one's. */
 static bool read_listen_queue(struct mst_summary_server *s, sqlite3 *db)
@@ -286,9 +225,8 @@ static bool read_server(struct mst_summary_server *s, sqlite3 *db, struct mst_su
 {
     return mst_summary_read_requests(run, s, db) && mst_summary_account(s) &&
            mst_summary_read_ends(s, db) && read_samples(s, db, run) &&
-           read_at_once(s, db) && read_at_once_by_requests(s, db, run) &&
            read_listen_queue(s, db) && read_memory(s, db) &&
-           mst_summary_read_resources(s, db, run);
+           mst_summary_read_resources(s, db, run) && mst_summary_read_at_once(s, db, run);
 }
 
 /* ---- all of them ------------------------------------------------------------------ */

@@ -38,6 +38,10 @@ bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db,
                                 const struct mst_summary *run);
 bool mst_summary_read_ports(struct mst_summary *s, sqlite3 *db);
 
+/* read_at_once.c: how many of a server's requests there were at once, for read_servers.c. */
+bool mst_summary_read_at_once(struct mst_summary_server *server, sqlite3 *db,
+                              const struct mst_summary *run);
+
 /* by_name.c: the pages of the Apaches that record paths. */
 bool mst_summary_read_pages(struct mst_summary *s);
 

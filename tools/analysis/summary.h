@@ -129,6 +129,7 @@ struct mst_summary_pool {
     uint64_t measured;                 /* those whose waits are known */
     uint64_t waits_sum_ns[MST_WAIT_COUNT];   /* parts of php_run, by kind of wait */
     uint64_t max_memory_bytes;
+    uint64_t came_at_once_p99;         /* as a server's */
 };
 
 #define MST_PAGES_MOST 20u             /* of a server's pages; one row more has all others */

@@ -40,11 +40,19 @@ static bool is_uneven(const struct mst_workers_plan *plan, uint64_t at_times)
            (double)at_times > plan->at_once * MST_UNEVEN_MILLI / 1000;
 }
 
+static void take_most(struct mst_workers_plan *plan, uint64_t at_times)
+{
+    if (at_times == MST_UNKNOWN || at_times <= plan->wanted)
+        return;
+    plan->uneven = is_uneven(plan, at_times);
+    plan->wanted = at_times;
+    plan->by = MST_WANTED_AT_TIMES;
+}
+
 static void take_demand(struct mst_workers_plan *plan, const struct mst_budget *b,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {
     const struct mst_summary_client *c = &b->s->client;
-    uint64_t most = server->at_once_p99;
 
     plan->held = d->held;
     plan->rate = d->rate;
@@ -52,18 +60,15 @@ static void take_demand(struct mst_workers_plan *plan, const struct mst_budget *
     plan->waited = waited_seconds(b, server);
     plan->at_once = d->rate * (d->held + plan->waited);
     plan->wanted = (uint64_t)ceil(plan->at_once);
-    if (is_uneven(plan, server->came_at_once_p99))
-        most = server->came_at_once_p99;
     /* Of several servers it is not known how many of the connections were for this one. */
     if (c->known && !b->fleet && c->concurrency != MST_UNKNOWN &&
         c->concurrency >= plan->wanted) {
         plan->wanted = c->concurrency;
         plan->at_once = (double)c->concurrency;
         plan->by = MST_WANTED_BY_TOOL;
-    } else if (most != MST_UNKNOWN && most > plan->wanted) {
-        plan->wanted = most;
-        plan->by = MST_WANTED_AT_TIMES;
-        plan->uneven = is_uneven(plan, most);
+    } else {
+        take_most(plan, is_uneven(plan, server->came_at_once_p99) ? server->came_at_once_p99
+                                                                  : server->at_once_p99);
     }
 }
 
@@ -204,8 +209,6 @@ void mst_plan_fill_processes(struct mst_workers_plan *plan, uint64_t threads_per
 void mst_plan_pool(struct mst_workers_plan *plan, const struct mst_budget *b,
                    const struct mst_summary_pool *pool)
 {
-    double waited;
-
     memset(plan, 0, sizeof *plan);
     plan->processes_fit = MST_UNKNOWN;
     plan->known = b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
@@ -217,8 +220,9 @@ void mst_plan_pool(struct mst_workers_plan *plan, const struct mst_budget *b,
     plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;
     plan->seconds = (double)mst_summary_under_load_ns(b->s, b->php) / (double)MST_NS_PER_S;
     plan->rate = (double)pool->requests / plan->seconds;
-    waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
-    plan->at_once = plan->rate * (plan->held + waited);
+    plan->waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
+    plan->at_once = plan->rate * (plan->held + plan->waited);
     plan->wanted = (uint64_t)ceil(plan->at_once);
+    take_most(plan, pool->came_at_once_p99);
     choose(plan, b);
 }
