@@ -366,6 +366,8 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "Memory was short: for 35.0 % of the run programs of this machine waited for it" },
     { "UPDATE machine_samples SET memory_stall_ns = 390000000 WHERE moment = 'end'",
       "Nothing ran out" },
+    { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'; "
+      "DELETE FROM server_requests", "Cannot tell: no request of the load was recorded" },
     { "UPDATE machine_samples SET memory_stall_ns = NULL, oom_kills = NULL", "Nothing ran out" },
     { "UPDATE servers SET cgroup = '/web', oom_kills = 2, memory_limit_bytes = 64000000; " KILLED,
       "Memory ran out: the kernel killed 2 processes of the server's control group (its limit is "

@@ -83,6 +83,8 @@ void mst_find_memory(struct mst_inquiry *q)
     for_files = found.stall_of_groups && reads_files_again(q, found.stall_ns);
     if (found.kills != MST_UNKNOWN && found.kills > 0 && mst_load_was_hurt(q->s))
         find_kills(q, &found);
+    else if (server->requests == 0)
+        return;   /* it delayed none */
     else if (for_files || stalled(found.stall_ns, q->s->duration_ns))
         find_stall(q, MST_CODE_MEMORY, found.stall_of_groups, found.stall_ns, for_files);
     else if (found.stall_of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns))

@@ -293,7 +293,8 @@ def test_accept_queues_of_pools(as_root):
                 assert queue(tcp) == ss("-Hltn", tcp)
         found = archive.ask("SELECT max(listen_queue) AS queue, listen_queue_limit AS most, "
                             "listen_address AS address, listen_pool AS pool FROM samples")
-        assert [tuple(row) for row in found] == [(3, 40, unix, "fpm")]
+        # All four wait in it, until the worker takes the first.
+        assert [tuple(row) for row in found] in ([(3, 40, unix, "fpm")], [(4, 40, unix, "fpm")])
 
 
 # ---- pools, in a recording -----------------------------------------------------------------------

@@ -109,9 +109,11 @@ def test_how_much_of_its_time_is_the_databases(wordpress):
         locked = site.records(REQUESTS + 1)[-1]
         last = noted()[-1]["seconds"] * 1e9
     check_wait(locked, "database", last, locked["run_ns"])
-    # How long it waits is the scheduler's; that both say the same is what counts.
+    # How long it waits is the scheduler's; that both say the same is what counts. WordPress's clock
+    # runs on while PHP has the answer and waits for a CPU.
     assert last >= 50 * MS
-    assert abs(locked["waits"]["database"] - last) <= 0.05 * last + 10 * MS, (locked, last)
+    apart, slack = last - locked["waits"]["database"], 0.05 * last + 10 * MS
+    assert -slack <= apart <= slack + locked["cpu_wait_ns"], (locked, last)
 
 
 # ---- which page is slow -------------------------------------------------------------------

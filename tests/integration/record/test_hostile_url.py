@@ -97,9 +97,11 @@ def test_two_kinds_of_trouble_in_turn_are_noted_once_each(tmp_path):
     archive = tmp_path / "a.sqlite"
     bad = [page(lines(REQUEST, 1, PAGE + 1), "abc-20000-20000", False), b"no JSON\n"]
     with journal(lambda number: bad[number % 2]) as server:
-        done = record(server, archive, "--timeout", "3")
-        assert server.pages >= 4
-    assert done.returncode == 0, done.stderr
+        with recording(archive, targets=[server.url]) as started:
+            wait_until(lambda: server.pages >= 4, 60, "two answers of each kind")
+            started.send_signal(signal.SIGINT)
+            _, said = started.communicate(timeout=120)
+    assert started.returncode == 0, said
     noted = [text for text, in ask(archive, "SELECT text FROM notes")]
     assert len(noted) == len(set(noted)) and len(noted) >= 2, noted
 
