@@ -224,10 +224,12 @@ def test_process_max_and_max_requests(server, fpm_masters, archive):
     advice = advised(run, "child-churn")
     assert apply(advice) == {"pm.max_requests": "0"}
     advice = advised(run, "php-workers")
-    assert apply(advice) == {"pm.max_children": "20", "process.max": "23"}
+    workers = int(advice["numbers"]["workers_advised"])
+    assert 8 < workers <= 20, advice    # fewer than the load tool's 20 where the CPUs are full before
+    assert apply(advice) == {"pm.max_children": f"{workers}", "process.max": f"{workers + 3}"}
     master.reload()
     serves(master, script)
-    wait_until(lambda: len(master.workers()) == 20, 30, master.log_text)
+    wait_until(lambda: len(master.workers()) == workers, 30, master.log_text)
 
 
 # ---- Apache ----------------------------------------------------------------------------------------
