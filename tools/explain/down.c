@@ -131,6 +131,41 @@ static bool add_no_workers(struct mst_explanation *e, const struct mst_explained
     return mst_findings_add(&e->summary, &f);
 }
 
+/* Whether an Apache has had a request for so long that PHP should have taken it. */
+static bool apache_waits(const struct mst_explanation *e)
+{
+    struct mst_held held;
+    size_t i;
+
+    for (i = 0; i < e->server_count; i++)
+        if (!mst_server_is_php(&e->servers[i]) &&
+            mst_present_is_long(&e->servers[i].now, MST_STUCK_NS, &held))
+            return true;
+    return false;
+}
+
+/* An FPM worker reads all of a request before it runs the script, which is when the extension first
+ * sees it: till then it is neither idle nor at work. */
+static bool add_all_read(struct mst_explanation *e, const struct mst_explained_server *s)
+{
+    uint64_t queue = mst_known(s->sample.listen_queue), workers = s->sample.process_count;
+    struct mst_finding f = new_finding(MST_CODE_SLOW_UPLOAD, 3 * MST_WEIGHT_FIRST);
+
+    if (!s->is_running || !mst_server_is_fpm(s) || !mst_source_local(s->source) || workers == 0 ||
+        s->now.worker_count > 0 || queue == 0 || !apache_waits(e))
+        return true;
+    f.certainty = MST_LIKELY;
+    MST_TEXT(&f, "PHP-FPM takes no request: none of its %" PRIu64 " worker%s runs a script, and %"
+             PRIu64 " connection%s in its accept queue. It seems that they read requests whose "
+             "bodies clients send slowly: a worker is taken from a request's first byte on.",
+             workers, workers == 1 ? "" : "s", queue, queue == 1 ? " waits" : "s wait");
+    MST_ACTION(&f, "Put a proxy in front that takes the whole body first, or set "
+               "RequestReadTimeout (mod_reqtimeout) against clients that stall.");
+    mst_found_number(&f, "queue", queue);
+    mst_found_number(&f, "workers", workers);
+    return mst_findings_add(&e->summary, &f);
+}
+
 /* ---- a time without PHP-FPM ---------------------------------------------------------------- */
 
 /* The requests for PHP that failed one after the other until it was started. */
@@ -205,7 +240,7 @@ bool mst_explain_down(struct mst_explanation *e)
         struct mst_explained_server *s = &e->servers[i];
 
         fine = add_not_running(e, s) && add_no_master(e, s) && add_lost_socket(e, s) &&
-               add_no_workers(e, s);
+               add_no_workers(e, s) && add_all_read(e, s);
     }
     return fine;
 }

@@ -5,6 +5,7 @@ import os
 import signal
 import socket
 import subprocess
+from contextlib import ExitStack
 
 import pytest
 
@@ -388,6 +389,28 @@ def test_no_more_than_the_cpus_allow(php_server, fpm_masters):
         rate = f["numbers"].get("predicted_rate_milli")
         assert rate is None or rate / 1000 <= 1.01 * os.cpu_count() / cpu, f
     assert any(f["code"] in ("cpu", "cpu-neighbour") for f in past["findings"]), past["verdict"]
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_slow_uploads_have_all_of_php(php_server, fpm_masters):
+    """A worker of FPM that reads a request is neither idle nor runs a script."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    apache.page("up.php", "<?php echo strlen(file_get_contents('php://input'));")
+    head = b"POST /up.php HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n"
+    with ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", apache.port)))
+                   for _ in range(6)]
+        for client in clients:
+            client.sendall(head + 500 * b"x")
+
+        def found():
+            return explain(apache.board, fpm_masters[-1].board)["past"]["findings"]
+        wait_until(lambda: any(f["code"] == "slow-upload" for f in found()), 30, found)
+        assert found()[0]["text"].startswith(
+            "PHP-FPM takes no request: none of its 2 workers runs a script, and 4 connections wait")
+        for client in clients:
+            client.sendall(8500 * b"x")
+        assert [client.recv(4096)[:12] for client in clients] == 6 * [b"HTTP/1.1 200"]
 
 
 @pytest.mark.usefixtures("as_root")
