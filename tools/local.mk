@@ -301,8 +301,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/html.c \
 	tools/report/html_compare.c \
 	tools/report/html_compare.h \
-	tools/report/html_requests.c \
-	tools/report/html_requests.h \
+	tools/report/html_slowest.c \
+	tools/report/html_slowest.h \
 	tools/report/html_run.c \
 	tools/report/html_run.h \
 	tools/report/html_trend.c \
@@ -319,8 +319,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/metrics.def \
 	tools/report/metrics.h \
 	tools/report/page.c \
-	tools/report/pages.c \
-	tools/report/pages.h \
+	tools/report/names.c \
+	tools/report/names.h \
 	tools/report/page.h \
 	tools/report/report.h \
 	tools/report/resources.h \

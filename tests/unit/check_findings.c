@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "findings/advice.h"
 #include "findings/findings.h"
 #include "findings/inquiry.h"
 #include "harness.h"
@@ -1039,6 +1040,15 @@ START_TEST(test_pools)
 }
 END_TEST
 
+static void expect_sizing(struct made *m, const char *answer, const char *arithmetic)
+{
+    struct mst_sizing sizing;
+
+    ck_assert(mst_sizing_make(&sizing, &m->s, mst_archive_db(m->archive)));
+    ck_assert_str_eq(sizing.advice[MST_ADVICE_PHP].answer, answer);
+    ck_assert_ptr_nonnull(strstr(sizing.advice[MST_ADVICE_PHP].arithmetic, arithmetic));
+}
+
 /* Its requests come 20 at once, each second: a mean over the pauses asks for too few workers. */
 START_TEST(test_a_pool_with_pauses)
 {
@@ -1050,8 +1060,12 @@ START_TEST(test_a_pool_with_pauses)
          "key / 80 * 1000000000, run_ns = 100000000 WHERE label = 'shop'");
     f = finding(&m, MST_CODE_PHP_WORKERS);
     ck_assert_uint_eq(number(f, "workers_advised"), 20);
-    ck_assert_msg(strstr(f->action, "Set pm.max_children to 20 (now 2): up to 20 requests wanted") !=
-                  NULL, "%s", f->action);
+    ck_assert_msg(strstr(f->action, "Set pm.max_children to 20 (now 2): up to 20 requests "
+                         "wanted") != NULL, "%s", f->action);
+    expect_sizing(&m, "shop: 20", "Set pm.max_children to 20 (now 2)");
+    unmake(&m);
+    make(&m, &r, POOLS "UPDATE php_requests SET wait_ns = 0");
+    expect_sizing(&m, "as they are", "PHP-FPM has 2 pools, each with a limit of its own");
     unmake(&m);
 }
 END_TEST

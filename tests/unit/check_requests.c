@@ -147,7 +147,8 @@ START_TEST(test_labels)
     make(&m, &r, "UPDATE server_requests SET handle_ns = key * 1000000, label = 'l' || "
          "((key - 1) / 10), status = CASE WHEN key > 395 THEN 503 WHEN key > 392 THEN 404 ELSE 200 "
          "END, aborted = key = 391, handler = 'proxy', backend = 'b' || (key % 2)");
-    ck_assert(mst_by_name_apache(&labels, &handlers, &m.s.servers[0], 20));
+    ck_assert(mst_by_name_read(&labels, MST_BY_LABEL, &m.s.servers[0], 20));
+    ck_assert(mst_by_name_read(&handlers, MST_BY_HANDLER, &m.s.servers[0], 20));
     expect_whole(&labels, &m, 21, 400);
     expect_whole(&handlers, &m, 2, 400);
     row = &labels.rows[0];
@@ -218,7 +219,8 @@ START_TEST(test_scripts_and_ends)
          "waits_ns = 300000; INSERT INTO php_waits SELECT 2, key, 'database', 'db1', 1, 0, 200000 "
          "FROM php_requests; INSERT INTO php_waits SELECT 2, key, 'cache', NULL, NULL, NULL, "
          "100000 FROM php_requests");
-    ck_assert(mst_by_name_apache(&one, &other, &m.s.servers[0], 20));
+    ck_assert(mst_by_name_read(&one, MST_BY_LABEL, &m.s.servers[0], 20));
+    ck_assert(mst_by_name_read(&other, MST_BY_HANDLER, &m.s.servers[0], 20));
     expect_whole(&one, &m, 1, 400);
     ck_assert_uint_eq(one.rows[0].parts_ns[MST_PART_PHP_WAIT], 400 * 6 * MS);
     ck_assert_uint_eq(one.rows[0].parts_ns[MST_PART_DATABASE], 400 * MS / 5);
@@ -226,7 +228,8 @@ START_TEST(test_scripts_and_ends)
     ck_assert_uint_eq(other.count, 0);          /* no handler is known */
     mst_by_name_free(&one);
     mst_by_name_free(&other);
-    ck_assert(mst_by_name_php(&one, &other, mst_archive_db(m.archive), &m.s.servers[1], 20));
+    ck_assert(mst_by_name_read(&one, MST_BY_SCRIPT, &m.s.servers[1], 20));
+    ck_assert(mst_by_name_ends(&other, mst_archive_db(m.archive), &m.s.servers[1], 20));
     expect_whole(&one, &m, 2, 400);
     ck_assert_str_eq(one.rows[0].name, "/i.php");
     ck_assert_uint_eq(one.rows[1].requests, 100);

@@ -197,7 +197,7 @@ static bool finish(struct mst_by_name *table, struct gathering *g, size_t most)
     return fine;
 }
 
-/* ---- an Apache's --------------------------------------------------------------------- */
+/* ---- by what a request has ------------------------------------------------------------ */
 
 /* A table by a name that a request has. */
 struct column {
@@ -239,12 +239,17 @@ static bool by_column(struct mst_by_name *table, size_t name, const char *namele
     return fine;
 }
 
-bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
-                        const struct mst_summary_server *server, size_t most)
+bool mst_by_name_read(struct mst_by_name *table, enum mst_by by,
+                      const struct mst_summary_server *server, size_t most)
 {
-    bool fine = by_column(labels, offsetof(struct mst_walked, label), NULL, server, most);
+    static const struct { size_t name; const char *nameless; } columns[] = {
+        [MST_BY_PAGE] = { offsetof(struct mst_walked, path), NULL },
+        [MST_BY_LABEL] = { offsetof(struct mst_walked, label), NULL },
+        [MST_BY_HANDLER] = { offsetof(struct mst_walked, handler), NULL },
+        [MST_BY_SCRIPT] = { offsetof(struct mst_walked, script), "(not known)" },
+    };
 
-    return by_column(handlers, offsetof(struct mst_walked, handler), NULL, server, most) && fine;
+    return by_column(table, columns[by].name, columns[by].nameless, server, most);
 }
 
 bool mst_summary_read_pages(struct mst_summary *s)
@@ -254,12 +259,12 @@ bool mst_summary_read_pages(struct mst_summary *s)
 
     for (i = 0; i < s->server_count && fine; i++)
         if (s->servers[i].with_path > 0)
-            fine = by_column(&s->servers[i].pages, offsetof(struct mst_walked, path), NULL,
-                             &s->servers[i], MST_PAGES_MOST);
+            fine = mst_by_name_read(&s->servers[i].pages, MST_BY_PAGE, &s->servers[i],
+                                    MST_PAGES_MOST);
     return fine;
 }
 
-/* ---- a PHP's ------------------------------------------------------------------------- */
+/* ---- by other end --------------------------------------------------------------------- */
 
 static const char waits_sql[] =
     "SELECT w.kind AS kind, w.end AS end, w.wait_ns AS ns, p.status AS status, "
@@ -280,8 +285,8 @@ static bool add_wait(struct gathering *ends, struct mst_query *q)
     return add(ends, name, ns, status, aborted) != NULL;
 }
 
-static bool by_end(struct mst_by_name *table, sqlite3 *db,
-                   const struct mst_summary_server *server, size_t most)
+bool mst_by_name_ends(struct mst_by_name *table, sqlite3 *db,
+                      const struct mst_summary_server *server, size_t most)
 {
     struct mst_query q = mst_query_ask(db, waits_sql, server->id);
     struct gathering ends;
@@ -291,17 +296,7 @@ static bool by_end(struct mst_by_name *table, sqlite3 *db,
     while (fine && mst_query_next(&q))
         fine = add_wait(&ends, &q);
     fine = mst_query_done(&q) && fine && finish(table, &ends, most);
+    table->sum_ns = mst_known(server->phases[MST_PHASE_TOTAL].sum_ns);
     end(&ends);
-    return fine;
-}
-
-bool mst_by_name_php(struct mst_by_name *scripts, struct mst_by_name *ends, sqlite3 *db,
-                     const struct mst_summary_server *server, size_t most)
-{
-    bool fine = by_column(scripts, offsetof(struct mst_walked, script), "(not known)", server,
-                          most);
-
-    fine = by_end(ends, db, server, most) && fine;
-    ends->sum_ns = scripts->sum_ns;
     return fine;
 }

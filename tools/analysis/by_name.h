@@ -14,12 +14,15 @@
 #include "analysis/name_table.h"
 #include "analysis/summary.h"
 
-/* An Apache's requests by label, and by handler with its backend; `most`: rows with a name. False:
- * SQLite failed, or memory ran out. Free both in either case. */
-bool mst_by_name_apache(struct mst_by_name *labels, struct mst_by_name *handlers,
-                        const struct mst_summary_server *server, size_t most);
-/* A PHP's requests by script; by other end, each with the time that a request waited for it. */
-bool mst_by_name_php(struct mst_by_name *scripts, struct mst_by_name *ends, sqlite3 *db,
-                     const struct mst_summary_server *server, size_t most);
+/* An Apache's requests by page, by label, or by handler with its backend; a PHP's by script. */
+enum mst_by { MST_BY_PAGE, MST_BY_LABEL, MST_BY_HANDLER, MST_BY_SCRIPT };
+
+/* `most`: rows with a name. False: memory ran out. Free the table in either case. */
+bool mst_by_name_read(struct mst_by_name *table, enum mst_by by,
+                      const struct mst_summary_server *server, size_t most);
+/* A PHP's requests by other end, each with the time that a request waited for it. False: SQLite
+ * failed, too. */
+bool mst_by_name_ends(struct mst_by_name *ends, sqlite3 *db,
+                      const struct mst_summary_server *server, size_t most);
 
 #endif

@@ -27,6 +27,11 @@ void mst_doc_hide(struct mst_doc_table *t, size_t column)
     t->hidden |= 1u << column;
 }
 
+void mst_doc_sorted(struct mst_doc_table *t, size_t column)
+{
+    t->sorted = column + 1;
+}
+
 /* Where the text begins in `texts`; 0, an empty one, where memory ran out. */
 __attribute__((format(printf, 2, 0)))
 static size_t keep(struct mst_doc_table *t, const char *format, va_list args)
@@ -81,6 +86,11 @@ static void begin_line(struct mst_doc_table *t, const struct mst_doc_line *line)
 void mst_doc_row(struct mst_doc_table *t, enum mst_style style)
 {
     begin_line(t, &(struct mst_doc_line){ .style = style });
+}
+
+void mst_doc_foot(struct mst_doc_table *t)
+{
+    begin_line(t, &(struct mst_doc_line){ .style = MST_STYLE_PLAIN, .is_foot = true });
 }
 
 void mst_doc_number_of(struct mst_doc_table *t, enum mst_quantity quantity, uint64_t value)

@@ -51,13 +51,14 @@ struct mst_doc_cell {
 };
 struct mst_doc_line {
     enum mst_style style;
-    bool   is_group;
+    bool   is_group, is_foot;
     size_t note;                 /* in `texts`; 0: none. Of a group, its name */
 };
 struct mst_doc_table {
     const struct mst_doc_column *columns;
     size_t               width;  /* columns */
     unsigned             hidden; /* 1u << column each */
+    size_t               sorted; /* a column, from 1; 0: none */
     size_t               line_count, cell_count, used, room;
     struct mst_doc_line *lines;
     struct mst_doc_cell *cells;  /* line_count times width; a group's are blank */
@@ -72,8 +73,14 @@ void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *c
 /* No format shows this column. */
 void mst_doc_hide(struct mst_doc_table *t, size_t column);
 
+/* The rows stand in the order of this column, the largest first. A page's readers can sort them. */
+void mst_doc_sorted(struct mst_doc_table *t, size_t column);
+
 /* Begins a row. STRONG: it stands out, as a sum does; WARNING: it is bad. */
 void mst_doc_row(struct mst_doc_table *t, enum mst_style style);
+
+/* The same of the last row, which stays where it is: that of all others, or a sum. */
+void mst_doc_foot(struct mst_doc_table *t);
 
 /* The next cell of the row: a number, MST_UNKNOWN: it is not known; words; nothing, since there is
  * no such thing. */

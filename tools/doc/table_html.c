@@ -14,22 +14,27 @@ static bool names_row(const struct mst_doc_table *t, size_t column)
     return t->columns[column].kind == MST_DOC_NAME || t->columns[column].kind == MST_DOC_LABEL;
 }
 
+static void put_head_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_t i)
+{
+    const struct mst_doc_column *column = &t->columns[i];
+
+    mst_html(sink, "<th scope=\"col\"");
+    if (t->sorted > 0)
+        mst_html(sink, " aria-sort=\"%s\"", i + 1 == t->sorted ? "descending" : "none");
+    mst_html(sink, column->kind == MST_DOC_WORDS ? " class=\"text\">%s" : ">%s", column->name);
+    if (column->sub != NULL)
+        mst_html(sink, "<small>%s</small>", column->sub);
+    mst_html(sink, "</th>");
+}
+
 static void put_head(struct mst_sink *sink, const struct mst_doc_table *t)
 {
     size_t i;
 
     mst_html(sink, "<thead><tr>");
-    for (i = 0; i < t->width; i++) {
-        const struct mst_doc_column *column = &t->columns[i];
-
-        if (!mst_doc_is_shown(t, i))
-            continue;
-        mst_html(sink, column->kind == MST_DOC_WORDS ? "<th scope=\"col\" class=\"text\">%s"
-                                                     : "<th scope=\"col\">%s", column->name);
-        if (column->sub != NULL)
-            mst_html(sink, "<small>%s</small>", column->sub);
-        mst_html(sink, "</th>");
-    }
+    for (i = 0; i < t->width; i++)
+        if (mst_doc_is_shown(t, i))
+            put_head_cell(sink, t, i);
     mst_html(sink, "</tr></thead><tbody>\n");
 }
 
@@ -99,15 +104,19 @@ void mst_doc_table_html(const struct mst_doc *doc, const struct mst_doc_table *t
                         const char *class)
 {
     struct mst_sink *sink = doc->sink;
+    bool has_foot = false;
     size_t i;
 
     mst_page_table(sink, name, class);
     put_head(sink, t);
     for (i = 0; i < t->line_count; i++) {
+        if (t->lines[i].is_foot && !has_foot)
+            mst_html(sink, "</tbody><tfoot>\n");
+        has_foot |= t->lines[i].is_foot;
         if (t->lines[i].is_group)
             mst_page_group(sink, t->texts + t->lines[i].note, count_shown(t) - 1);
         else
             put_row(sink, t, i);
     }
-    mst_html(sink, MST_PAGE_TABLE_END);
+    mst_html(sink, has_foot ? "</tfoot></table></div>\n" : MST_PAGE_TABLE_END);
 }

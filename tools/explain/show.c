@@ -9,7 +9,7 @@
 #include "explain/explain.h"
 #include "render/json_writer.h"
 #include "report/metrics.h"
-#include "report/pages.h"
+#include "report/names.h"
 #include "report/report.h"
 #include "segment/fields.h"
 
@@ -163,7 +163,7 @@ static void put_requests(struct mst_sink *sink, const struct mst_summary *s)
     mst_sink_char(sink, '\n');
     for (i = 0; i < s->server_count; i++)
         if (!mst_summary_is_php(&s->servers[i]) && s->servers[i].requests > 0)
-            mst_pages_put(&doc, &s->servers[i]);
+            mst_pages_put(&doc, &s->servers[i], MST_NAMES_FEW);
 }
 
 void mst_explain_text(struct mst_sink *sink, const struct mst_explanation *e)

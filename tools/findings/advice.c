@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "console/format.h"
@@ -190,6 +191,42 @@ static bool advise_workers(struct mst_advice *advice, const struct mst_summary *
     return true;
 }
 
+static void add_pool(struct mst_advice *advice, const struct mst_finding *f)
+{
+    size_t used = strlen(advice->answer);
+    uint64_t workers = mst_finding_number(f, "workers_advised");
+
+    mst_say(advice->answer + used, sizeof advice->answer - used, "%s%s: ", used > 0 ? "; " : "",
+            f->subject);
+    used = strlen(advice->answer);
+    if (workers == MST_UNKNOWN)
+        mst_say(advice->answer + used, sizeof advice->answer - used, "more than now");
+    else
+        mst_say(advice->answer + used, sizeof advice->answer - used, "%" PRIu64, workers);
+}
+
+/* Each of several pools has a limit of its own, and a finding where it ran out. */
+static void advise_pools(struct mst_advice *advice, const struct mst_summary *run,
+                         const struct mst_summary_server *php)
+{
+    const struct mst_finding *first = NULL;
+    size_t i;
+
+    for (i = 0; i < run->finding_count; i++)
+        if (run->findings[i].code == MST_CODE_PHP_WORKERS && run->findings[i].of == php) {
+            add_pool(advice, &run->findings[i]);
+            first = first == NULL ? &run->findings[i] : first;
+        }
+    advice->known = true;
+    if (first != NULL) {
+        MST_SAY(advice->arithmetic, "%s", first->action);
+        return;
+    }
+    MST_SAY(advice->answer, "as they are");
+    MST_SAY(advice->arithmetic, "PHP-FPM has %zu pools, each with a limit of its own: in none of "
+            "them did requests wait for a worker for a good part of their time.", php->pool_count);
+}
+
 /* ---- the accept queue ------------------------------------------------------------ */
 
 static void advise_backlog(struct mst_advice *advice, const struct mst_summary *run,
@@ -255,6 +292,8 @@ bool mst_sizing_make(struct mst_sizing *sizing, const struct mst_summary *run, s
                     "no PHP that works for this server was recorded" :
                     "no PHP was recorded: its extension was not loaded, or its board was not among "
                     "the targets");
+    else if (php->pool_count > 1 && mst_pools_matter(php))
+        advise_pools(&advice[MST_ADVICE_PHP], run, php);
     else if (!advise_workers(&advice[MST_ADVICE_PHP], run, php, db, ram))
         return false;
     return true;

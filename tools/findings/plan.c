@@ -223,6 +223,7 @@ void mst_plan_pool(struct mst_workers_plan *plan, const struct mst_budget *b,
     plan->waited = (double)pool->wait_sum_ns / (double)pool->waited / (double)MST_NS_PER_S;
     plan->at_once = plan->rate * (plan->held + plan->waited);
     plan->wanted = (uint64_t)ceil(plan->at_once);
-    take_most(plan, pool->came_at_once_p99);
+    if (is_uneven(plan, pool->came_at_once_p99))
+        take_most(plan, pool->came_at_once_p99);
     choose(plan, b);
 }

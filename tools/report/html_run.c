@@ -9,8 +9,9 @@
 #include "archive/archive.h"
 #include "archive/states.h"
 #include "doc/markup.h"
-#include "report/html_requests.h"
+#include "report/html_slowest.h"
 #include "report/html_verdict.h"
+#include "report/names.h"
 #include "report/page.h"
 #include "report/parts.h"
 #include "report/resources.h"
@@ -131,8 +132,10 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
 {
     const struct mst_report_run *run = &report->runs[i];
     const struct mst_summary_server *front = mst_summary_front(&run->summary);
+    const struct mst_summary_server *behind = mst_summary_behind(&run->summary);
     const struct mst_doc doc = mst_doc_html(sink);
     bool known = front != NULL && front->requests > 0;
+    sqlite3 *db = mst_archive_db(run->archive);
     size_t k;
 
     mst_servers_put(&doc, &run->summary, &(struct mst_text_form){ 0 });
@@ -147,7 +150,9 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
         put_more_charts(sink, i);
         return true;
     }
-    if (!mst_html_by_name(sink, run, most) || !mst_html_slowest(sink, run, most))
+    if (!mst_names_put(&doc, front, db, most) ||
+        (behind != NULL && !mst_names_put(&doc, behind, db, most)) ||
+        !mst_html_slowest(sink, run, most))
         return false;
     put_tail(sink, &run->summary);
     put_more_charts(sink, i);

@@ -1,9 +1,10 @@
 /* markdown.c - runs for a pull request: see report.h. */
+#include "archive/archive.h"
 #include "doc/markup.h"
 #include "report/generators.h"
 #include "report/metrics.h"
 #include "report/needs.h"
-#include "report/pages.h"
+#include "report/names.h"
 #include "report/parts.h"
 #include "report/report.h"
 #include "report/resources.h"
@@ -36,7 +37,7 @@ static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
                      s->findings[i].text, s->findings[i].action, s->findings[i].predicted);
 }
 
-static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
+static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
 {
     const struct mst_doc doc = mst_doc_markdown(sink);
     const struct mst_summary *s = &run->summary;
@@ -64,10 +65,12 @@ static void put_run(struct mst_sink *sink, const struct mst_report_run *run)
         mst_ends_put(&doc, s, &s->servers[i]);
     mst_generators_put(&doc, s);
     for (i = 0; i < s->server_count; i++)
-        mst_pages_put(&doc, &s->servers[i]);
+        if (!mst_names_put(&doc, &s->servers[i], mst_archive_db(run->archive), MST_NAMES_FEW))
+            return false;
     for (i = 0; i < s->server_count; i++)
         mst_pools_put(&doc, s, &s->servers[i]);
     mst_markdown(sink, "\n");
+    return true;
 }
 
 static void put_runs(struct mst_sink *sink, const struct mst_report *report)
@@ -105,7 +108,8 @@ int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
 
     mst_markdown(sink, "## Load runs, recorded by mpmstat " MPMSTAT_VERSION "\n\n");
     for (i = 0; i < report->count; i++)
-        put_run(sink, &report->runs[i]);
+        if (!put_run(sink, &report->runs[i]))
+            return mst_archive_unreadable(report->runs[i].archive, error);
     put_runs(sink, report);
     mst_markdown(sink, "\n### Sizing\n\n");
     for (i = 0; i < report->count; i++)

@@ -4,7 +4,7 @@
 #include "report/generators.h"
 #include "report/metrics.h"
 #include "report/needs.h"
-#include "report/pages.h"
+#include "report/names.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "segment/fields.h"

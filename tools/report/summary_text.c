@@ -17,7 +17,7 @@
 #include "doc/lines.h"
 #include "exec/shell_quote.h"
 #include "report/generators.h"
-#include "report/pages.h"
+#include "report/names.h"
 #include "report/parts.h"
 #include "report/report.h"
 #include "report/resources.h"
@@ -313,7 +313,7 @@ static void put_server(const struct view *v, const struct mst_summary_server *se
     if (v->form.brief)
         return;
     mst_ends_put(&doc, s, server);
-    mst_pages_put(&doc, server);
+    mst_names_put(&doc, server, NULL, MST_NAMES_FEW);
     put_costs(sink, s, server);
 }
 

@@ -1,14 +1,12 @@
-/* html_requests.c - the requests of one run, as HTML: see html_requests.h. */
-#include "report/html_requests.h"
+/* html_slowest.c - the slowest requests of a run, as HTML: see html_slowest.h. */
+#include "report/html_slowest.h"
 
 #include <inttypes.h>
 
-#include "analysis/by_name.h"
 #include "analysis/slowest.h"
 #include "archive/archive.h"
 #include "doc/markup.h"
 #include "report/page.h"
-#include "report/pages.h"
 #include "segment/fields.h"
 #include "segment/parts.h"
 
@@ -18,139 +16,10 @@
 #define SAID_MILLI 50u      /* those of at least so much of it */
 #define MARKS_SAID 4u       /* there, too; the bar has all */
 
-/* ---- parts ----------------------------------------------------------------------------- */
-
 static void put_time(struct mst_sink *sink, uint64_t ns)
 {
     mst_html(sink, "%s", mst_quantity_micro(mst_format_time(ns)).text);
 }
-
-/* ---- by name --------------------------------------------------------------------------- */
-
-static const struct by {
-    const char *title, *about, *column;
-    bool        has_parts;
-} by_label = {
-    "By label", "Requests of each label (MPMStatLabel, else the virtual host), as Apache timed "
-    "them.", "label", true,
-}, by_page = {
-    "By page", "Requests of each path, without its query; {n} is any number or long id, * the name "
-    "of a file (MPMStatPaths).", "page", true,
-}, by_handler = {
-    "By handler and backend", "What Apache handed the requests to.", "handler, backend", true,
-}, by_script = {
-    "By script", "What PHP ran: waiting for a PHP worker, and running.", "script", true,
-}, by_end = {
-    "By other end", "What PHP's requests waited for, each with its time in one request; the "
-    "share is of all of PHP's time. Of each request, the two ends that took longest.",
-    "other end", false,
-};
-
-static void put_head(struct mst_sink *sink, const struct by *by)
-{
-    static const char *const columns[] = {
-        "requests", "share of time", "mean", "p50", "p95", "p99", "4xx", "5xx", "aborted",
-    };
-    size_t i;
-
-    mst_html(sink, "<thead><tr><th scope=\"col\" aria-sort=\"none\">%s</th>", by->column);
-    for (i = 0; i < sizeof columns / sizeof *columns; i++)
-        mst_html(sink, "<th scope=\"col\" aria-sort=\"%s\">%s</th>",
-                 i == 1 ? "descending" : "none", columns[i]);
-    if (by->has_parts)
-        mst_html(sink, "<th scope=\"col\" aria-sort=\"none\" class=\"text\">main part</th>");
-    mst_html(sink, "</tr></thead>\n");
-}
-
-static void put_row(struct mst_sink *sink, const struct by *by, const struct mst_by_name *table,
-                    const struct mst_by_name_row *row)
-{
-    enum mst_part longest = mst_part_longest(row->parts_ns);
-
-    mst_html(sink, "<tr><th scope=\"row\">");
-    if (row->name != NULL)
-        mst_html(sink, "%s</th>", row->name[0] != '\0' ? row->name : "(none)");
-    else
-        mst_html(sink, "<span class=\"quiet\">%zu others</span></th>", row->names);
-    mst_page_cell(sink, MST_QUANTITY_COUNT, row->requests);
-    mst_page_cell(sink, MST_QUANTITY_SHARE, mst_summary_milli(row->sum_ns, table->sum_ns));
-    mst_page_cell(sink, MST_QUANTITY_TIME, row->requests > 0 ? row->sum_ns / row->requests :
-                                                             MST_UNKNOWN);
-    mst_page_cell(sink, MST_QUANTITY_TIME, row->p50_ns);
-    mst_page_cell(sink, MST_QUANTITY_TIME, row->p95_ns);
-    mst_page_cell(sink, MST_QUANTITY_TIME, row->p99_ns);
-    mst_page_cell(sink, MST_QUANTITY_COUNT, row->errors_4xx);
-    mst_page_cell(sink, MST_QUANTITY_COUNT, row->errors_5xx);
-    mst_page_cell(sink, MST_QUANTITY_COUNT, row->aborted);
-    if (by->has_parts && row->parts_ns[longest] > 0)
-        mst_page_part(sink, longest, mst_summary_milli(row->parts_ns[longest], row->sum_ns));
-    else if (by->has_parts)
-        mst_html(sink, "<td></td>");
-    mst_html(sink, "</tr>\n");
-}
-
-static void put_by(struct mst_sink *sink, const struct by *by, const struct mst_by_name *table)
-{
-    bool others = table->count > 0 && table->rows[table->count - 1].name == NULL;
-    size_t i;
-
-    if (table->count == 0)
-        return;
-    mst_html(sink, "<h3>%s</h3>\n<p>%s</p>\n", by->title, by->about);
-    mst_page_table(sink, by->title, "sortable");
-    put_head(sink, by);
-    mst_html(sink, "<tbody>\n");
-    for (i = 0; i < table->count - others; i++)
-        put_row(sink, by, table, &table->rows[i]);
-    mst_html(sink, "</tbody>\n");
-    if (others) {
-        mst_html(sink, "<tfoot>\n");
-        put_row(sink, by, table, &table->rows[i]);
-        mst_html(sink, "</tfoot>\n");
-    }
-    mst_html(sink, "</table></div>\n");
-}
-
-static void put_pages(struct mst_sink *sink, const struct mst_summary_server *front)
-{
-    if (front->pages.count > 0)
-        put_by(sink, &by_page, &front->pages);
-    else
-        mst_html(sink, "<h3>%s</h3>\n<p>%s</p>\n", by_page.title, MST_PAGES_UNKNOWN);
-}
-
-bool mst_html_by_name(struct mst_sink *sink, const struct mst_report_run *run, size_t most)
-{
-    const struct mst_summary *s = &run->summary;
-    const struct mst_summary_server *front = mst_summary_front(s), *behind = mst_summary_behind(s);
-    sqlite3 *db = mst_archive_db(run->archive);
-    struct mst_by_name one = { 0 }, other = { 0 };
-    bool fine = true;
-
-    if (front != NULL && !mst_summary_is_php(front))
-        put_pages(sink, front);
-    if (front != NULL && !mst_summary_is_php(front)) {
-        fine = mst_by_name_apache(&one, &other, front, most);
-        if (fine) {
-            put_by(sink, &by_label, &one);
-            put_by(sink, &by_handler, &other);
-        }
-        mst_by_name_free(&one);
-        mst_by_name_free(&other);
-    }
-    if (fine && behind != NULL) {
-        fine = mst_by_name_php(&one, &other, db, behind, most);
-        if (fine) {
-            put_by(sink, &by_script, &one);
-            put_by(sink, &by_end, &other);
-        }
-        mst_by_name_free(&one);
-        mst_by_name_free(&other);
-    }
-    return fine;
-}
-
-/* ---- the slowest ----------------------------------------------------------------------- */
 
 static uint64_t scaled(uint64_t ns, uint64_t whole_ns)
 {
