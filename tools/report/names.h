@@ -15,7 +15,8 @@
 #define MST_NAMES_FEW 8u   /* rows, for a terminal and for a pull request */
 
 /* At most `most` rows with a name each, and one of all others. Text leaves out a table with one
- * name, and that of other ends, which have another table there. False: the archive cannot be read. */
+ * name, and that of other ends, which have another table there. False: the archive cannot be read.
+ */
 bool mst_names_put(const struct mst_doc *doc, const struct mst_summary_server *server, sqlite3 *db,
                    size_t most);
 
