@@ -36,7 +36,7 @@ struct mst_explained_server {
     char               lost_socket[MST_LISTEN_ADDRESS_MAX];   /* of a PHP-FPM: on which it listens,
                                          * though the file was removed; "" */
     uint64_t           php_cpu_ns;      /* a PHP's: CPU time of its requests since its start */
-    uint64_t           cpu_limit_milli; /* of its control group; MST_UNKNOWN also: there is none */
+    uint64_t           cpu_limit_milli; /* of its control group; MST_UNKNOWN: none is known */
     int64_t            id;              /* in the archive */
     uint64_t           since_ns;        /* the journal has all requests that ended since then;
                                          * nanoseconds since 1970 */

@@ -3,6 +3,7 @@
 #include "record/recording_steps.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -198,12 +199,13 @@ static bool warn_of_missing(const struct mst_recording *r, unsigned missing)
  * litter, where no PHP is recorded: Apache answers 503 in its place. */
 static void say_left_over(const struct mst_left_over *left, bool lacks_php)
 {
-    const char *when = left->fpm_stopped_ns == 0 ? "killed, or crashed" : "stopped at ";
+    char how[64] = "killed, or crashed";
 
+    if (left->fpm_stopped_ns != 0)
+        snprintf(how, sizeof how, "stopped at %s", mst_format_clock(left->fpm_stopped_ns).text);
     if (left->fpm != NULL && lacks_php)
-        mst_say_last("left out: PHP-FPM, which does not run: it was %s%s. Start it, or remove its "
-                     "board, %s", when, left->fpm_stopped_ns == 0 ? "" :
-                     mst_format_clock(left->fpm_stopped_ns).text, left->fpm);
+        mst_say_last("left out: PHP-FPM, which does not run: it was %s. Start it, or remove its "
+                     "board, %s", how, left->fpm);
     else if (left->count > 1)
         mst_say_last("left out: the boards of %zu servers that have ended, one of them %s (rm "
                      "removes them)", left->count, left->board);

@@ -106,19 +106,20 @@ static void put_table(const struct mst_doc *doc, const struct by *by,
 
 /* ---- a server's ------------------------------------------------------------------------ */
 
+static const struct by tables[] = {
+    [MST_BY_PAGE] = { "By page", "Requests of each path, without its query; {n} is any number "
+                      "or long id, * the name of a file (MPMStatPaths).", "page", true },
+    [MST_BY_LABEL] = { "By label", "Requests of each label (MPMStatLabel, else the virtual "
+                       "host), as Apache timed them.", "label", true },
+    [MST_BY_HANDLER] = { "By handler and backend", "What Apache handed the requests to.",
+                         "handler, backend", true },
+    [MST_BY_SCRIPT] = { "By script", "What PHP ran: waiting for a PHP worker, and running.",
+                        "script", true },
+};
+
 static void put_by(const struct mst_doc *doc, enum mst_by by,
                    const struct mst_summary_server *server, size_t most, size_t least)
 {
-    static const struct by tables[] = {
-        [MST_BY_PAGE] = { "By page", "Requests of each path, without its query; {n} is any number "
-                          "or long id, * the name of a file (MPMStatPaths).", "page", true },
-        [MST_BY_LABEL] = { "By label", "Requests of each label (MPMStatLabel, else the virtual "
-                           "host), as Apache timed them.", "label", true },
-        [MST_BY_HANDLER] = { "By handler and backend", "What Apache handed the requests to.",
-                             "handler, backend", true },
-        [MST_BY_SCRIPT] = { "By script", "What PHP ran: waiting for a PHP worker, and running.",
-                            "script", true },
-    };
     struct mst_by_name table;
 
     if (!mst_by_name_read(&table, by, server, most))
@@ -150,7 +151,10 @@ void mst_pages_put(const struct mst_doc *doc, const struct mst_summary_server *s
     if (mst_summary_is_php(server) || server->requests == 0)
         return;
     if (server->with_path > 0) {
-        put_by(doc, MST_BY_PAGE, server, most, 1);
+        if (server->pages.count <= most)   /* the summary has as many as are shown */
+            put_table(doc, &tables[MST_BY_PAGE], &server->pages);
+        else
+            put_by(doc, MST_BY_PAGE, server, most, 1);
         return;
     }
     mst_doc_heading(doc, "By page");
