@@ -92,8 +92,10 @@ static zend_op_array *see_compilation(zend_file_handle *file, int type)
     return next_compile_file(file, type);
 }
 
-/* PHP reads a form before RINIT. What it waits for is the client's upload, which is no wait for
- * PHP. Under mod_php Apache leaves it out of what it hands over (mod_mpmstat/upload.c). */
+/* PHP reads a form before RINIT. What it waits for is the client's upload, which is not a wait for
+ * PHP. Under mod_php Apache leaves it out of what it hands over (mod_mpmstat/upload.c). After its
+ * end, a request reads what its script left of the body: the header fields are sent by then, and
+ * the next request waits for the worker. */
 static size_t (*next_read_post)(char *, size_t);
 
 static size_t time_reading(char *buffer, size_t size)
@@ -101,7 +103,7 @@ static size_t time_reading(char *buffer, size_t size)
     uint64_t began_ns;
     size_t bytes;
 
-    if (MPMSTAT_G(active))
+    if (MPMSTAT_G(active) || SG(headers_sent))
         return next_read_post(buffer, size);
     began_ns = mst_now_ns();
     bytes = next_read_post(buffer, size);

@@ -1,5 +1,7 @@
 """Where the time goes when workers are short: event with a small FPM, and prefork with
 mod_php, under the same load."""
+import time
+
 import pytest
 
 import build
@@ -88,3 +90,24 @@ def test_both_boards_have_the_same_request(php_server, mpm, php_boards):
         assert p["waited"] + p["ran"] > 0 and p["status"] == 200
         assert p["script"].endswith("/htdocs/sleep.php") and p["label"] == "www"
     assert any(p["cached"] == 0 for p in pairs) and any(p["cached"] == 1 for p in pairs)
+
+
+@pytest.mark.mpms("event")
+def test_a_body_that_nobody_read_is_the_next_one_s_wait(php_server, mpm, php_boards):
+    """FPM reads the rest of a body after the script, and only then takes the next request."""
+    pause = 0.8
+    apache = php_server(mpm, children=1, settings=php.settings(php_boards))
+    apache.page("ignores.php", "<?php echo 'done';")
+    board = php.board(php_boards, "fpm-fcgi")
+    with php.recorded(apache.board, board) as archive, apache.connect() as slow, \
+            apache.connect() as next_one:
+        slow.send("PUT /ignores.php HTTP/1.1\r\nHost: test.example\r\n"
+                  "Content-Type: application/octet-stream\r\nContent-Length: 100000\r\n\r\n" +
+                  "x" * 50_000)
+        wait_until(lambda: tool.requests(tool.status(board)) == 1, 30, "the script's end")
+        next_one.send("GET /ignores.php HTTP/1.1\r\nHost: test.example\r\n\r\n")
+        time.sleep(pause)      # the client's slowness itself
+        slow.send("x" * 50_000)
+        assert slow.read_response("PUT").status == next_one.read_response("GET").status == 200
+    first, second = archive.ask("SELECT * FROM php_requests ORDER BY start_ns")
+    assert first["wait_ns"] < pause * 1e9 / 2 < second["wait_ns"], (first, second)
