@@ -96,7 +96,14 @@ START_TEST(test_accept_queue)
     struct run r = quiet_run();
     struct made m;
 
+    /* Another server's: not even two of this one's requests waited at once. */
     make(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'");
+    expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "Another queue of the machine was "
+                 "full: connections found it so 5 times");
+    unmake(&m);
+    make(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'; "
+                 "UPDATE samples SET listen_queue_limit = 4; UPDATE server_requests SET "
+                 "queue_ns = 1000, start_ns = (SELECT min(start_ns) FROM server_requests)");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_NO, "queue full 5 times");
     expect_verdict(&m, "The accept queue was full: connections found an accept queue full 5");
     unmake(&m);

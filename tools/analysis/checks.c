@@ -351,6 +351,15 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
 
 /* ---- the accept queue ------------------------------------------------------------- */
 
+/* Whether this queue cannot have been full, although one of the machine was: of all requests that
+ * waited at once there were fewer than have room in it. */
+static bool had_room(const struct mst_summary_server *server)
+{
+    return server->max_listen_queue < server->listen_queue_limit && server->lost == 0 &&
+           server->queued_at_once != MST_UNKNOWN &&
+           server->queued_at_once < server->listen_queue_limit;
+}
+
 /* The kernel counts overflows of the whole machine; where a server is elsewhere
  * they are not its own. A lost SYN is sent again after a second (TCP_TIMEOUT_INIT); where
  * the handshake's last packet was the one that found no room, data is, after 0.2 s
@@ -358,22 +367,29 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
 static void check_accept_queue(struct mst_check *check, const struct mst_summary *s)
 {
     const struct mst_summary_server *server = mst_summary_front(s);
+    bool overflowed = server != NULL && server->local && s->listen_overflows != MST_UNKNOWN &&
+                      s->listen_overflows > 0;
 
     if (server == NULL || server->max_listen_queue == MST_UNKNOWN ||
         server->listen_queue_limit == MST_UNKNOWN)
         answer(check, MST_ANSWER_UNKNOWN, "the length of the accept queue is not known");
-    else if (s->listen_overflows != MST_UNKNOWN && s->listen_overflows > 0 && server->local)
+    else if (server->max_listen_queue >= server->listen_queue_limit && !overflowed)
+        answer(check, MST_ANSWER_NO, "at most %" PRIu64 " of %" PRIu64 " connections were seen "
+               "waiting: further ones had to try again, after 0.2 s or more",
+               server->max_listen_queue, server->listen_queue_limit);
+    else if (!overflowed)
+        answer(check, MST_ANSWER_YES, "at most %" PRIu64 " of %" PRIu64 " connections were seen "
+               "waiting", server->max_listen_queue, server->listen_queue_limit);
+    else if (had_room(server))
+        answer(check, MST_ANSWER_YES, "at most %" PRIu64 " of %" PRIu64 " connections were seen "
+               "waiting. Another queue of the machine was full: connections found it so %" PRIu64
+               " times", server->max_listen_queue, server->listen_queue_limit,
+               s->listen_overflows);
+    else
         answer(check, MST_ANSWER_NO, "connections found an accept queue full %" PRIu64 " times and "
                "had to try again after 0.2 s or more; seen: at most %" PRIu64 " of %" PRIu64
                " waiting", s->listen_overflows, server->max_listen_queue,
                server->listen_queue_limit);
-    else if (server->max_listen_queue >= server->listen_queue_limit)
-        answer(check, MST_ANSWER_NO, "at most %" PRIu64 " of %" PRIu64 " connections were seen "
-               "waiting: further ones had to try again, after 0.2 s or more",
-               server->max_listen_queue, server->listen_queue_limit);
-    else
-        answer(check, MST_ANSWER_YES, "at most %" PRIu64 " of %" PRIu64 " connections were seen "
-               "waiting", server->max_listen_queue, server->listen_queue_limit);
 }
 
 /* ---- all of them ----------------------------------------------------------------- */

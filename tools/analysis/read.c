@@ -243,9 +243,10 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id)
 
     memset(s, 0, sizeof *s);
     found = read_run(s, db, run_id);
-    if (found > 0 && (!read_client(&s->client, db, run_id) || !mst_summary_read_servers(s, db) ||
+    if (found > 0 && (!read_client(&s->client, db, run_id) || !read_machine(s, db) ||
+                      !mst_summary_read_servers(s, db) ||
                       !mst_summary_read_generators(s, db) ||
-                      !read_machine(s, db) || !mst_summary_read_ports(s, db) ||
+                      !mst_summary_read_ports(s, db) ||
                       !read_programs(s, db) || !read_notes(s, db) || !read_thinned(s, db)))
         return -1;
     return found;

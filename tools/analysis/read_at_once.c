@@ -28,8 +28,9 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db)
 /* When requests came, and when they ended. */
 struct times { struct mst_values begins, ends; };
 
-/* How many requests there were, itself included, when each of them came. False: no memory. */
-static bool count(uint64_t *p99, struct times *t)
+/* How many requests there were, itself included, when each of them came: *quantile is that of
+ * these numbers. False: no memory. */
+static bool count(uint64_t *quantile, unsigned per_mille, struct times *t)
 {
     struct mst_values found = { 0 };
     size_t ended = 0, i;
@@ -43,13 +44,13 @@ static bool count(uint64_t *p99, struct times *t)
         fine = mst_values_add(&found, i + 1 - (ended < i ? ended : i)) == 0;
     }
     mst_values_sort(&found);
-    *p99 = mst_values_quantile(&found, 990);
+    *quantile = mst_values_quantile(&found, per_mille);
     mst_values_free(&found);
     return fine;
 }
 
 /* Ends the query of their `began` and `ended`. */
-static bool count_rows(uint64_t *p99, struct mst_query *q)
+static bool count_rows(uint64_t *quantile, unsigned per_mille, struct mst_query *q)
 {
     struct times t = { 0 };
     bool fine = true;
@@ -57,7 +58,7 @@ static bool count_rows(uint64_t *p99, struct mst_query *q)
     while (fine && mst_query_next(q))
         fine = mst_values_add(&t.begins, mst_row_number(q, "began")) == 0 &&
                mst_values_add(&t.ends, mst_row_number(q, "ended")) == 0;
-    fine = mst_query_done(q) && fine && count(p99, &t);
+    fine = mst_query_done(q) && fine && count(quantile, per_mille, &t);
     mst_values_free(&t.begins);
     mst_values_free(&t.ends);
     return fine;
@@ -73,7 +74,7 @@ static bool read_requests(struct mst_summary_server *s, sqlite3 *db, const struc
         MST_FROM_APACHES_REQUESTS "AND no_worker = 0 AND start_ns < :ended", s->id);
 
     mst_query_set(&q, ":ended", (int64_t)run->ended_ns);
-    return count_rows(&s->came_at_once_p99, &q);
+    return count_rows(&s->came_at_once_p99, 990, &q);
 }
 
 static bool read_pools(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
@@ -87,10 +88,25 @@ static bool read_pools(struct mst_summary_server *s, sqlite3 *db, const struct m
         q = mst_query_ask(db, OF_PHP "AND label = :pool", s->id);
         mst_query_set(&q, ":ended", (int64_t)run->ended_ns);
         mst_query_set_text(&q, ":pool", pool->label);
-        if (!count_rows(&pool->came_at_once_p99, &q))
+        if (!count_rows(&pool->came_at_once_p99, 990, &q))
             return false;
     }
     return true;
+}
+
+/* Connections found an accept queue of the machine full. Requests know how many of them were in
+ * this server's at once. */
+static bool read_queued(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
+{
+    struct mst_query q;
+
+    if (mst_summary_is_php(s) || run->listen_overflows == MST_UNKNOWN ||
+        run->listen_overflows == 0)
+        return true;
+    q = mst_query_ask(db, "SELECT start_ns AS began, start_ns + queue_ns AS ended "
+                      MST_FROM_APACHES_REQUESTS "AND start_ns < :ended", s->id);
+    mst_query_set(&q, ":ended", (int64_t)run->ended_ns);
+    return count_rows(&s->queued_at_once, 1000, &q);
 }
 
 /* What the requests found tells it without the accept queue, and a pause in the load makes it no
@@ -101,10 +117,10 @@ bool mst_summary_read_at_once(struct mst_summary_server *s, sqlite3 *db,
 {
     size_t i;
 
-    s->came_at_once_p99 = MST_UNKNOWN;
+    s->came_at_once_p99 = s->queued_at_once = MST_UNKNOWN;
     for (i = 0; i < s->pool_count; i++)
         s->pools[i].came_at_once_p99 = MST_UNKNOWN;
     return read_samples(s, db) &&
            (run->is_thinned || ((!mst_summary_all_busy(s) || read_requests(s, db, run)) &&
-                                read_pools(s, db, run)));
+                                read_queued(s, db, run) && read_pools(s, db, run)));
 }

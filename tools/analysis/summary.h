@@ -186,6 +186,9 @@ struct mst_summary_server {
                                         * 99 % of the samples have no more. MST_UNKNOWN */
     uint64_t came_at_once_p99;         /* the same with those that wait elsewhere, of the requests
                                         * when they come. MST_UNKNOWN: there were workers enough */
+    uint64_t queued_at_once;           /* an Apache's requests that waited for its workers at once,
+                                        * at most. MST_UNKNOWN also: no accept queue of the machine
+                                        * was full */
     uint64_t mean_busy_milli;          /* thousandths of a worker, over the load; exact */
     uint64_t mean_state_milli[MST_STATE_COUNT];
     uint64_t working_ns;               /* workers' time reading, handling, sending, logging */
