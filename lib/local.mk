@@ -41,6 +41,7 @@ board_sources = \
 	lib/segment/reader.c \
 	lib/segment/reader.h \
 	lib/segment/record.h \
+	lib/segment/records.def \
 	lib/segment/records.h \
 	lib/segment/terms.h \
 	lib/segment/traceparent.c \

@@ -71,19 +71,10 @@ static int find_names(struct mst_journal_names *caches, const struct mst_reader 
     return 0;
 }
 
-/* The names of intervals, except that of `backend`, which is the backend's name. */
-static void put_intervals(struct mst_json *j, const struct mst_request *q)
-{
-    mst_json_seconds(j, "tls", q->tls_ns);
-    mst_json_seconds(j, "h2_wait", q->h2_wait_ns);
-    mst_json_seconds(j, "checks", q->checks_ns);
-    mst_json_seconds(j, "upload", q->upload_ns);
-    mst_json_seconds(j, "backend_time", q->backend_ns);
-    mst_json_seconds(j, "send_client", q->send_client_ns);
-    mst_json_seconds(j, "send_network", q->send_network_ns);
-    mst_json_seconds(j, "send_server", q->send_server_ns);
-    mst_json_seconds(j, "log", q->log_ns);
-}
+/* How records.def's kinds of word are written. */
+#define PUT_COUNT         mst_json_count
+#define PUT_SECONDS       mst_json_seconds
+#define PUT_ADDED_SECONDS mst_json_seconds
 
 /* null: the request is in no trace. */
 static void put_trace(struct mst_json *j, const struct mst_request *q)
@@ -106,14 +97,10 @@ static void put_request(struct mst_json *j, const struct mst_header *h,
 
     mst_json_count(j, "id", q->id);
     mst_json_seconds(j, "start", mst_wall_ns(h, q->start_ns));
-    mst_json_seconds(j, "queue", q->queue_ns);
-    mst_json_seconds(j, "read", q->read_ns);
-    mst_json_seconds(j, "handle", q->handle_ns);
-    mst_json_seconds(j, "send", q->send_ns);
-    mst_json_seconds(j, "held", q->held_ns);
     mst_json_seconds(j, "total", mst_request_total_ns(q));
-    mst_json_seconds(j, "front", q->front_ns);
-    mst_json_count(j, "bytes", q->bytes);
+#define MST_REQUEST_WORD(member, kind, json) PUT_##kind(j, json, q->member);
+#include "segment/records.def"
+#undef MST_REQUEST_WORD
     mst_json_string(j, "label", names->label);
     mst_json_count(j, "status", q->label_status & 0xffff);
     mst_json_bool(j, "aborted", flags & MST_REQUEST_ABORTED);
@@ -122,11 +109,9 @@ static void put_request(struct mst_json *j, const struct mst_header *h,
     mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
     mst_json_count(j, "connection", q->connection >> 16);
     mst_json_count(j, "port", q->connection & 0xffff);
-    mst_json_count(j, "nth", q->nth);
     mst_json_count(j, "client_id", q->client_id > 0 ? q->client_id - 1 : MST_UNKNOWN);
     mst_json_string(j, "handler", names->ends[0]);
     mst_json_string(j, "backend", names->ends[1]);
-    put_intervals(j, q);
     put_trace(j, q);
     mst_json_string(j, "path", names->path);
 }
@@ -217,11 +202,9 @@ static void put_php_request(struct mst_json *j, const struct mst_header *h,
 
     mst_json_count(j, "php_request", q->id);
     mst_json_seconds(j, "start", mst_wall_ns(h, q->start_ns));
-    mst_json_seconds(j, "php_wait", q->wait_ns);
-    mst_json_seconds(j, "php_run", q->run_ns);
-    mst_json_seconds(j, "user", q->user_ns);
-    mst_json_seconds(j, "system", q->system_ns);
-    mst_json_count(j, "memory", q->memory_bytes);
+#define MST_PHP_REQUEST_WORD(member, kind, json) PUT_##kind(j, json, q->member);
+#include "segment/records.def"
+#undef MST_PHP_REQUEST_WORD
     mst_json_string(j, "label", names->label);
     mst_json_count(j, "status", status != 0 ? status : MST_UNKNOWN);
     mst_json_string(j, "script", q->script);
@@ -231,7 +214,6 @@ static void put_php_request(struct mst_json *j, const struct mst_header *h,
     put_cached(j, flags);
     mst_json_count(j, "pid", q->pid_worker >> 32);
     mst_json_count(j, "worker", worker == UINT32_MAX ? MST_UNKNOWN : worker);
-    mst_json_seconds(j, "cpu_wait", q->cpu_wait_ns);
     put_waits(j, q);
     put_longest(j, q, names);
 }

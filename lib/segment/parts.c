@@ -7,7 +7,6 @@ const struct mst_part_words mst_parts[MST_PART_COUNT] = {
 #define MST_PART(id, within, name, colour, noun) \
     [MST_PART_##id] = { MST_WITHIN_##within, name, colour, noun },
 #include "segment/parts.def"
-#undef MST_PART
 };
 
 #define X_IS_IN_ORDER(id, name) \

@@ -13,7 +13,6 @@
 enum mst_part {
 #define MST_PART(id, within, name, colour, noun) MST_PART_##id,
 #include "segment/parts.def"
-#undef MST_PART
     MST_PART_COUNT,
     MST_PART_WAITS = MST_PART_DATABASE   /* the first of MST_WAIT_COUNT */
 };

@@ -173,7 +173,6 @@ static const char *const part_columns[1 + MST_PART_COUNT] = {
     "t",
 #define MST_PART(id, within, name, colour, noun) name,
 #include "segment/parts.def"
-#undef MST_PART
 };
 
 enum { T, COMPLETED, STARTED, MEAN, P50, P90, P99, MAX, QUEUE, CLASSES = QUEUE + PART_COUNT,

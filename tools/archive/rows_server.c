@@ -60,22 +60,18 @@ int mst_archive_add_request(struct mst_archive *a, int64_t server_id,
     bool traced = r->trace_parent != 0;
     const struct server_requests_row row = {
         .server_id = NUMBER(server_id), .key = NUMBER(key), .start_ns = NUMBER(wall_start_ns),
-        .queue_ns = NUMBER(r->queue_ns), .read_ns = NUMBER(r->read_ns),
-        .handle_ns = NUMBER(r->handle_ns), .send_ns = NUMBER(r->send_ns),
-        .held_ns = NUMBER(r->held_ns), .bytes = NUMBER(r->bytes), .label = TEXT(names->label),
-        .status = NUMBER(p.status), .aborted = NUMBER((p.flags & MST_REQUEST_ABORTED) != 0),
+#define MST_REQUEST_WORD(member, kind, json) .member = NUMBER(r->member),
+#include "segment/records.def"
+#undef MST_REQUEST_WORD
+        .label = TEXT(names->label), .status = NUMBER(p.status),
+        .aborted = NUMBER((p.flags & MST_REQUEST_ABORTED) != 0),
         .no_worker = NUMBER((p.flags & MST_REQUEST_NO_WORKER) != 0), .pid = NUMBER(p.pid),
         .worker = NUMBER(p.worker), .connection = NUMBER(r->connection >> 16),
-        .port = NUMBER(r->connection & 0xffff), .nth = NUMBER(r->nth),
-        .request_id = NUMBER(r->id), .ghost = NUMBER(ghost), .front_ns = NUMBER(r->front_ns),
+        .port = NUMBER(r->connection & 0xffff), .request_id = NUMBER(r->id),
+        .ghost = NUMBER(ghost),
         .client_id = NUMBER(mst_or_unknown(r->client_id > 0, r->client_id - 1)),
-        .tls_ns = NUMBER(r->tls_ns), .h2_wait_ns = NUMBER(r->h2_wait_ns),
-        .checks_ns = NUMBER(r->checks_ns), .upload_ns = NUMBER(r->upload_ns),
-        .backend_ns = NUMBER(r->backend_ns), .send_client_ns = NUMBER(r->send_client_ns),
-        .send_network_ns = NUMBER(r->send_network_ns), .send_server_ns = NUMBER(r->send_server_ns),
         .undelivered_ns = NUMBER(MST_UNKNOWN), .undelivered_bytes = NUMBER(MST_UNKNOWN),
-        .log_ns = NUMBER(r->log_ns), .handler = TEXT(names->ends[0]),
-        .backend = TEXT(names->ends[1]),
+        .handler = TEXT(names->ends[0]), .backend = TEXT(names->ends[1]),
         .trace_id = TEXT(traced ? trace.id : NULL),
         .parent_span = TEXT(traced ? trace.parent : NULL),
         .sampled = NUMBER(mst_or_unknown(traced, r->label_status >> MST_TRACE_FLAGS_SHIFT &
@@ -150,17 +146,16 @@ int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
     bool waits = mst_php_waits_known(r);
     const struct php_requests_row row = {
         .server_id = NUMBER(server_id), .key = NUMBER(key), .start_ns = NUMBER(wall_start_ns),
-        .request_id = NUMBER(r->id), .wait_ns = NUMBER(r->wait_ns), .run_ns = NUMBER(r->run_ns),
-        .user_ns = NUMBER(r->user_ns), .system_ns = NUMBER(r->system_ns),
-        .memory_bytes = NUMBER(r->memory_bytes), .label = TEXT(names->label),
-        .status = NUMBER(p.status),
+#define MST_PHP_REQUEST_WORD(member, kind, json) .member = NUMBER(r->member),
+#include "segment/records.def"
+#undef MST_PHP_REQUEST_WORD
+        .request_id = NUMBER(r->id), .label = TEXT(names->label), .status = NUMBER(p.status),
         .script = TEXT(r->script), .aborted = NUMBER((p.flags & MST_PHP_ABORTED) != 0),
         .fatal = NUMBER((p.flags & MST_PHP_FATAL) != 0),
         .timeout = NUMBER((p.flags & MST_PHP_TIMEOUT) != 0),
         .cached = NUMBER(mst_or_unknown((p.flags & (MST_PHP_CACHED | MST_PHP_UNCACHED)) != 0,
                                     (p.flags & MST_PHP_CACHED) != 0)),
         .pid = NUMBER(p.pid), .worker = NUMBER(p.worker), .ghost = NUMBER(ghost),
-        .cpu_wait_ns = NUMBER(r->cpu_wait_ns),
         .waits_ns = NUMBER(mst_or_unknown(waits, sum(r->waits_ns, MST_WAIT_COUNT))),
         .weight = NUMBER(1),
     };

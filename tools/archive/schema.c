@@ -3,104 +3,21 @@
 #include <string.h>
 
 #include "archive/internal.h"
+#include "archive/query.h"
 
 static const char schema[] =
 #include "tools/archive/schema.inc"
 ;
 
-/* SQL that makes an archive of version i + 1 one of the next, except whole tables and indices:
- * the schema itself makes those that are missing, but a table
- * that a later step changes is made here. */
-static const char *const upgrades[MST_ARCHIVE_VERSION - 1] = {
-    "ALTER TABLE runs ADD COLUMN repetition INTEGER;"
-    "ALTER TABLE runs ADD COLUMN recorder_cpu_ns INTEGER;"
-    "ALTER TABLE servers ADD COLUMN clock_offset_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN front_ns INTEGER;"
-    "ALTER TABLE client_results ADD COLUMN failed_timeout INTEGER;"
-    "ALTER TABLE client_results ADD COLUMN time_step_ns INTEGER;"
-    "ALTER TABLE client_results ADD COLUMN corrected INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN memory_stall_ns INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN oom_kills INTEGER;"
-    "CREATE TABLE php_requests (server_id INTEGER NOT NULL REFERENCES servers(id), "
-    "key INTEGER NOT NULL, start_ns INTEGER NOT NULL, request_id INTEGER, wait_ns INTEGER, "
-    "run_ns INTEGER NOT NULL, user_ns INTEGER, system_ns INTEGER, memory_bytes INTEGER, "
-    "label TEXT NOT NULL, status INTEGER, script TEXT, aborted INTEGER NOT NULL, "
-    "fatal INTEGER NOT NULL, timeout INTEGER NOT NULL, cached INTEGER, pid INTEGER, "
-    "worker INTEGER, ghost INTEGER NOT NULL);",
-    "ALTER TABLE memory_samples ADD COLUMN rss_bytes INTEGER;"
-    "ALTER TABLE servers ADD COLUMN cgroup TEXT;"
-    "ALTER TABLE servers ADD COLUMN memory_limit_bytes INTEGER;"
-    "ALTER TABLE servers ADD COLUMN oom_kills INTEGER;"
-    "ALTER TABLE servers ADD COLUMN memory_stall_ns INTEGER;"
-    "ALTER TABLE servers ADD COLUMN throttled_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN client_id INTEGER;"
-    "ALTER TABLE client_requests ADD COLUMN client_id INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN runnable INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN blocked INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN cpu_stall_ns INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN context_switches INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN forks INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN tcp_segments INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN tcp_retransmits INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN syn_retransmits INTEGER;",
-    "ALTER TABLE server_requests ADD COLUMN tls_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN h2_wait_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN checks_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN upload_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN backend_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN send_client_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN send_network_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN send_server_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN undelivered_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN undelivered_bytes INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN log_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN handler TEXT;"
-    "ALTER TABLE server_requests ADD COLUMN backend TEXT;"
+/* What columns that are added do not do: up to version 3, a table's key allowed a program once in a
+ * run, and requests had an index that nothing uses. */
+static const char upgrade_of_3[] =
     "DROP INDEX IF EXISTS server_requests_server;"
-    "ALTER TABLE php_requests ADD COLUMN cpu_wait_ns INTEGER;"
-    "ALTER TABLE php_requests ADD COLUMN waits_ns INTEGER;"
-    "ALTER TABLE samples ADD COLUMN logging INTEGER;"
-    "ALTER TABLE samples ADD COLUMN logging_ns INTEGER;"
-    "ALTER TABLE samples ADD COLUMN group_cpu_ns INTEGER;"
-    "ALTER TABLE samples ADD COLUMN group_cpu_limit_milli INTEGER;"
-    "ALTER TABLE samples ADD COLUMN group_throttled_ns INTEGER;"
-    "ALTER TABLE samples ADD COLUMN group_memory_bytes INTEGER;"
-    "ALTER TABLE samples ADD COLUMN group_memory_limit_bytes INTEGER;"
-    "ALTER TABLE samples ADD COLUMN group_io_stall_ns INTEGER;"
-    "ALTER TABLE samples ADD COLUMN listen_address TEXT;"
-    "ALTER TABLE samples ADD COLUMN http2_workers_limit INTEGER;"
-    "ALTER TABLE samples ADD COLUMN http2_workers_busy INTEGER;"
-    "ALTER TABLE samples ADD COLUMN listen_pool TEXT;"
-    "ALTER TABLE process_samples ADD COLUMN files INTEGER;"
-    "ALTER TABLE process_samples ADD COLUMN files_limit INTEGER;"
-    "ALTER TABLE machine_samples ADD COLUMN io_stall_ns INTEGER;"
-    "CREATE TABLE pool_samples (server_id INTEGER NOT NULL REFERENCES servers(id), "
-    "time_ns INTEGER NOT NULL, moment TEXT NOT NULL, label TEXT NOT NULL, "
-    "workers_limit INTEGER NOT NULL, workers_busy INTEGER, limit_reached INTEGER);"
     "ALTER TABLE programs RENAME TO older_programs;"
     "CREATE TABLE programs (run_id INTEGER NOT NULL REFERENCES runs(id), program TEXT NOT NULL, "
     "cpu_ns INTEGER NOT NULL, owner TEXT);"
     "INSERT INTO programs SELECT run_id, program, cpu_ns, NULL FROM older_programs;"
-    "DROP TABLE older_programs;",
-    "ALTER TABLE runs ADD COLUMN recording TEXT;"
-    "ALTER TABLE runs ADD COLUMN part INTEGER;"
-    "ALTER TABLE servers ADD COLUMN name TEXT;"
-    "ALTER TABLE servers ADD COLUMN clock_ahead_ns INTEGER;"
-    "ALTER TABLE servers ADD COLUMN clock_uncertainty_ns INTEGER;"
-    "ALTER TABLE client_requests ADD COLUMN generator_id INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN trace_id TEXT;"
-    "ALTER TABLE server_requests ADD COLUMN parent_span TEXT;"
-    "ALTER TABLE server_requests ADD COLUMN sampled INTEGER;",
-    "ALTER TABLE runs ADD COLUMN thinned_ns INTEGER;"
-    "ALTER TABLE server_requests ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
-    "ALTER TABLE php_requests ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
-    "ALTER TABLE samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
-    "ALTER TABLE pool_samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;"
-    "ALTER TABLE memory_samples ADD COLUMN weight INTEGER NOT NULL DEFAULT 1;",
-    "ALTER TABLE server_requests ADD COLUMN path TEXT;"
-    "ALTER TABLE servers ADD COLUMN config_file TEXT;"
-    "ALTER TABLE servers ADD COLUMN config_check TEXT;",
-};
+    "DROP TABLE older_programs;";
 
 /* The first column of the first row. 0, or SQLite's error. */
 static int ask(sqlite3 *db, const char *sql, int64_t *value)
@@ -168,6 +85,51 @@ int mst_archive_check(struct mst_archive *a, bool all)
     return -1;
 }
 
+/* The columns of the schema, in its order, each with the SQL that adds it to its table. */
+static const char schema_columns[] =
+    "SELECT t.name AS in_table, c.name AS name, printf('ALTER TABLE %s ADD COLUMN %s %s%s%s', "
+    "t.name, c.name, c.type, CASE c.\"notnull\" WHEN 1 THEN ' NOT NULL' ELSE '' END, "
+    "ifnull(' DEFAULT ' || c.dflt_value, '')) AS adds FROM sqlite_master t, "
+    "pragma_table_info(t.name) c WHERE :id AND t.type = 'table' ORDER BY t.rowid, c.cid";
+
+/* Whether the archive has that table without that column. */
+static bool lacks(struct mst_archive *a, const char *table, const char *column)
+{
+    struct mst_query q = mst_query_ask(a->db, "SELECT 1 WHERE :id AND "
+        "EXISTS (SELECT 1 FROM pragma_table_info(:table)) AND "
+        "NOT EXISTS (SELECT 1 FROM pragma_table_info(:table) WHERE name = :column)", 1);
+    bool found;
+
+    mst_query_set_text(&q, ":table", table);
+    mst_query_set_text(&q, ":column", column);
+    found = mst_query_next(&q);
+    return mst_query_done(&q) && found;
+}
+
+/* Adds the columns that later versions have added to a table, at its end: a column is unknown, or
+ * has a default. Whole tables are not made here. 0, or -1: the error is kept. */
+static int add_columns(struct mst_archive *a)
+{
+    sqlite3 *like = NULL;
+    struct mst_query q;
+    int status = 0;
+
+    if (sqlite3_open(":memory:", &like) != SQLITE_OK ||
+        sqlite3_exec(like, schema, NULL, NULL, NULL) != SQLITE_OK)
+        status = -1;
+    q = mst_query_ask(like, schema_columns, 1);
+    while (status == 0 && mst_query_next(&q))
+        if (lacks(a, mst_row_text(&q, "in_table"), mst_row_text(&q, "name")))
+            status = mst_archive_execute(a, mst_row_text(&q, "adds"));
+    if (!mst_query_done(&q) && status == 0)
+        status = -1;
+    if (status != 0 && a->error[0] == '\0')
+        snprintf(a->error, sizeof a->error, "cannot make %s an archive of this version: %s",
+                 a->path, sqlite3_errmsg(like));
+    sqlite3_close(like);
+    return status;
+}
+
 int mst_archive_upgrade(struct mst_archive *a, int version)
 {
     char pragmas[128];
@@ -176,9 +138,10 @@ int mst_archive_upgrade(struct mst_archive *a, int version)
              MST_ARCHIVE_ID, MST_ARCHIVE_VERSION);
     if (mst_archive_check(a, false) != 0 || mst_archive_execute(a, "BEGIN IMMEDIATE") != 0)
         return -1;
-    for (; version > 0 && version < MST_ARCHIVE_VERSION; version++)
-        if (mst_archive_execute(a, upgrades[version - 1]) != 0)
-            return -1;
+    if (version > 0 && version <= 3 && mst_archive_execute(a, upgrade_of_3) != 0)
+        return -1;
+    if (version > 0 && add_columns(a) != 0)
+        return -1;
     if (mst_archive_execute(a, schema) != 0 || mst_archive_execute(a, pragmas) != 0 ||
         mst_archive_check(a, true) != 0)
         return -1;

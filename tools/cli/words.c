@@ -9,13 +9,26 @@
 #include "console/nearest.h"
 #include "doc/lines.h"
 #include "render/fields_table.h"
+#include "segment/parts.h"
 
 #define INDENT 2u
 
-static const struct word { const char *name, *also, *kind, *meaning, *todo; } words[] = {
-#define X_WORD(name, also, kind, meaning, todo) { name, also, kind, meaning, todo },
+static const struct word {
+    const char *name, *kind, *meaning, *todo;
+    enum mst_part part;   /* MST_PART_COUNT: none */
+} words[] = {
+#define X_WORD(name, kind, meaning, todo) { name, kind, meaning, todo, MST_PART_COUNT },
 #include "cli/words.def"
 #undef X_WORD
+#define OF_QUEUE  "an interval of the phase queue"
+#define OF_READ   "an interval of the phase read"
+#define OF_HANDLE "an interval of the phase handle"
+#define OF_SEND   "an interval of the phase send"
+#define MST_INTERVAL_PART(id, within, name, colour, noun, meaning, todo) \
+    { name, OF_##within, meaning, todo, MST_PART_##id },
+#define MST_WAIT_PART(id, name, colour, span, what, meaning, action) \
+    { name, "a part of php_run", meaning, action, MST_PART_##id },
+#include "segment/parts.def"
 };
 #define WORD_COUNT (sizeof words / sizeof *words)
 
@@ -52,13 +65,20 @@ static void put_sentence(struct mst_sink *sink, const char *before, const char *
     mst_wrapped(sink, "", INDENT, MST_TEXT_WIDTH, text);
 }
 
+/* Tables call a part as mst_part_row() does. */
+static bool is_called(const struct word *w, const char *name)
+{
+    return is_same(name, w->name) ||
+           (w->part != MST_PART_COUNT && is_same(name, mst_part_row(w->part)));
+}
+
 static bool explain_words(struct mst_sink *sink, const char *word)
 {
     bool found = false;
     size_t i;
 
     for (i = 0; i < WORD_COUNT; i++) {
-        if (!is_same(word, words[i].name) && !is_same(word, words[i].also))
+        if (!is_called(&words[i], word))
             continue;
         put_title(sink, words[i].name, words[i].kind);
         put_sentence(sink, "", words[i].meaning);

@@ -83,11 +83,11 @@ static void add_part(struct spans *s, const char *parent, const char *name, uint
 
 /* ---- php_run ------------------------------------------------------------------------------ */
 
-static bool is_remote_wait(unsigned kind)
-{
-    return kind == MST_WAIT_DATABASE || kind == MST_WAIT_CACHE || kind == MST_WAIT_HTTP ||
-           kind == MST_WAIT_DNS || kind == MST_WAIT_MAIL || kind == MST_WAIT_STREAM;
-}
+static const enum mst_otlp_kind span_kinds[MST_WAIT_COUNT] = {
+#define MST_WAIT_PART(id, name, colour, span, what, meaning, action) \
+    [MST_WAIT_##id] = MST_OTLP_##span,
+#include "segment/parts.def"
+};
 
 /* "mysql" of "mysql 127.0.0.1:3306". */
 static void add_system(struct mst_json *j, const char *end)
@@ -117,8 +117,7 @@ static void add_wait(struct spans *s, const char *parent, const struct mst_expor
     char id[17], name[MST_NAME_MAX + 16];
 
     name_wait(name, sizeof name, w);
-    begin_child(s, id, parent, name, is_remote_wait(w->kind) ? MST_OTLP_CLIENT
-                                                             : MST_OTLP_INTERNAL, at_ns, ns);
+    begin_child(s, id, parent, name, span_kinds[w->kind], at_ns, ns);
     mst_otlp_text(s->j, "mpmstat.wait", kind);
     if (w->end[0] != '\0') {
         if (w->kind == MST_WAIT_DATABASE || w->kind == MST_WAIT_CACHE)

@@ -154,27 +154,12 @@ void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *serve
 /* ---- waited for ---------------------------------------------------------------------------- */
 
 static const char *const wait_names[MST_WAIT_COUNT] = {
-    [MST_WAIT_DATABASE] = "a database", [MST_WAIT_CACHE] = "a cache",
-    [MST_WAIT_HTTP] = "another HTTP server", [MST_WAIT_LOCK] = "a lock",
-    [MST_WAIT_FILE] = "files", [MST_WAIT_PROCESS] = "programs that it started",
-    [MST_WAIT_DNS] = "a name server", [MST_WAIT_MAIL] = "mail",
-    [MST_WAIT_SLEEP] = "its own sleep", [MST_WAIT_STREAM] = "a socket or stream",
+#define MST_WAIT_PART(id, name, colour, span, what, meaning, action) [MST_WAIT_##id] = what,
+#include "segment/parts.def"
 };
 static const char *const wait_actions[MST_WAIT_COUNT] = {
-    [MST_WAIT_DATABASE] = "Find the queries in the database's slow log: give them an index, "
-                          "or make fewer of them.",
-    [MST_WAIT_CACHE] = "Make fewer calls (pipelines, getMulti), and look at the cache's own "
-                       "latency figures.",
-    [MST_WAIT_HTTP] = "Cache its answers, set a time-out, or make the call outside of the "
-                      "request.",
-    [MST_WAIT_LOCK] = "Call session_write_close() as early as possible, or lock for a shorter "
-                      "time.",
-    [MST_WAIT_FILE] = "Call fsync() less often, use smaller files, or a faster disk.",
-    [MST_WAIT_PROCESS] = "Do it in PHP, or outside of the request.",
-    [MST_WAIT_DNS] = "Use a caching resolver on this machine, or addresses instead of names.",
-    [MST_WAIT_MAIL] = "Queue mail on this machine instead of sending it within the request.",
-    [MST_WAIT_SLEEP] = "Take sleep(), usleep() and their kin out of the script, or shorten them.",
-    [MST_WAIT_STREAM] = "Set a time-out, or make the call outside of the request.",
+#define MST_WAIT_PART(id, name, colour, span, what, meaning, action) [MST_WAIT_##id] = action,
+#include "segment/parts.def"
 };
 
 const char *mst_wait_action(const char *wait)

@@ -19,11 +19,8 @@
 #include "segment/fields.h"
 
 static const enum mst_code codes[MST_WAIT_COUNT] = {
-    [MST_WAIT_DATABASE] = MST_CODE_DATABASE, [MST_WAIT_CACHE] = MST_CODE_CACHE,
-    [MST_WAIT_HTTP] = MST_CODE_HTTP, [MST_WAIT_LOCK] = MST_CODE_LOCK,
-    [MST_WAIT_FILE] = MST_CODE_FILE, [MST_WAIT_PROCESS] = MST_CODE_PROCESS,
-    [MST_WAIT_DNS] = MST_CODE_DNS, [MST_WAIT_MAIL] = MST_CODE_MAIL,
-    [MST_WAIT_SLEEP] = MST_CODE_SLEEP, [MST_WAIT_STREAM] = MST_CODE_STREAM,
+#define X_CODE_OF_WAIT(id, name) [MST_WAIT_##id] = MST_CODE_##id,
+    MST_WAITS(X_CODE_OF_WAIT)
 };
 
 /* ---- one at a time ------------------------------------------------------------------------- */

@@ -13,6 +13,11 @@
 
 /* ---- the kinds of line ------------------------------------------------------ */
 
+/* How records.def's kinds of word are read. */
+#define READ_COUNT         mst_line_count
+#define READ_SECONDS       mst_line_seconds
+#define READ_ADDED_SECONDS mst_line_seconds_if_sent
+
 static void read_label(struct mst_line *l, struct mst_ndjson_line *out)
 {
     if (json_is_null(json_object_get(l->object, "label")))
@@ -71,33 +76,19 @@ static void read_request(struct mst_line *l, struct mst_ndjson_line *out)
     out->wall_ns = mst_line_seconds(l, "start");
     read_label(l, out);
     r->id = mst_line_count(l, "id");
-    r->queue_ns = mst_line_seconds(l, "queue");
-    r->read_ns = mst_line_seconds(l, "read");
-    r->handle_ns = mst_line_seconds(l, "handle");
-    r->send_ns = mst_line_seconds(l, "send");
-    r->held_ns = mst_line_seconds(l, "held");
-    r->front_ns = mst_line_seconds_if_sent(l, "front");
-    r->bytes = mst_line_count(l, "bytes");
+#define MST_REQUEST_WORD(member, kind, json) r->member = READ_##kind(l, json);
+#include "segment/records.def"
+#undef MST_REQUEST_WORD
     flags = (mst_line_boolean(l, "aborted") ? MST_REQUEST_ABORTED : 0u) |
             (mst_line_boolean(l, "no_worker") ? MST_REQUEST_NO_WORKER : 0u);
     r->label_status = flags << 16 | mst_line_integer(l, "status", UINT16_MAX);
     r->pid_worker = pid_and_worker(l);
     r->connection = mst_line_integer(l, "connection", UINT64_MAX >> 16) << 16 |
                     mst_line_integer(l, "port", UINT16_MAX);
-    r->nth = mst_line_count(l, "nth");
     r->client_id = client_id(l);
     read_name(l, "handler", out->ends[0], sizeof out->ends[0]);
     read_name(l, "backend", out->ends[1], sizeof out->ends[1]);
     read_name(l, "path", out->path, sizeof out->path);
-    r->tls_ns = mst_line_seconds_if_sent(l, "tls");
-    r->h2_wait_ns = mst_line_seconds_if_sent(l, "h2_wait");
-    r->checks_ns = mst_line_seconds_if_sent(l, "checks");
-    r->upload_ns = mst_line_seconds_if_sent(l, "upload");
-    r->backend_ns = mst_line_seconds_if_sent(l, "backend_time");
-    r->send_client_ns = mst_line_seconds_if_sent(l, "send_client");
-    r->send_network_ns = mst_line_seconds_if_sent(l, "send_network");
-    r->send_server_ns = mst_line_seconds_if_sent(l, "send_server");
-    r->log_ns = mst_line_seconds_if_sent(l, "log");
     read_trace(l, r);
 }
 
@@ -234,18 +225,15 @@ static void read_php_request(struct mst_line *l, struct mst_ndjson_line *out)
     out->wall_ns = mst_line_seconds(l, "start");
     read_label(l, out);
     r->id = mst_line_count(l, "php_request");
-    r->wait_ns = mst_line_seconds(l, "php_wait");
-    r->run_ns = mst_line_seconds(l, "php_run");
-    r->user_ns = mst_line_seconds(l, "user");
-    r->system_ns = mst_line_seconds(l, "system");
-    r->memory_bytes = mst_line_count(l, "memory");
+#define MST_PHP_REQUEST_WORD(member, kind, json) r->member = READ_##kind(l, json);
+#include "segment/records.def"
+#undef MST_PHP_REQUEST_WORD
     flags = (mst_line_boolean(l, "aborted") ? MST_PHP_ABORTED : 0u) |
             (mst_line_boolean(l, "fatal") ? MST_PHP_FATAL : 0u) |
             (mst_line_boolean(l, "timeout") ? MST_PHP_TIMEOUT : 0u) | cached(l);
     r->label_status = flags << 16 | mst_line_integer_or_null(l, "status", UINT16_MAX, 0);
     r->pid_worker = pid_and_worker(l);
     mst_line_cut_string(l, "script", r->script, sizeof r->script);
-    r->cpu_wait_ns = mst_line_seconds_if_sent(l, "cpu_wait");
     read_waits(l, r);
     read_longest(l, out);
 }

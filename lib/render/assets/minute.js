@@ -234,7 +234,7 @@ function past(requests, board, isWhole) {
 
 // ---- what it says --------------------------------------------------------------------------
 
-// "PHP's own sleep took 100 ms".
+// "PHP's waiting for its own sleep took 100 ms".
 function took(part, seconds) {
     const { noun } = partsOfRequest.find(({ name }) => name === part);
     return `${noun[0].toUpperCase()}${noun.slice(1)} took ${asTime(seconds)}`;

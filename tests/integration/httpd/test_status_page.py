@@ -380,10 +380,10 @@ MINUTES = [
     # (Apache's, PHP's boards, what is said)
     (step(100, backend=48, handle=2), [SLEEPERS], "PHP's workers ran out: none of 5 was idle for "
      "90.0 % of this time. Waiting for a PHP worker took 380 ms a request on average (76.0 % of its "
-     "time). PHP's own sleep took 100 ms a request (20.0 % of its time)."),
+     "time). PHP's waiting for its own sleep took 100 ms a request (20.0 % of its time)."),
     (None, [SLEEPERS], "PHP's workers ran out: none of 5 was idle for 90.0 % of this time. Waiting "
-     "for a PHP worker took 380 ms a request on average (77.6 % of its time). PHP's own sleep took "
-     "100 ms a request (20.4 % of its time)."),
+     "for a PHP worker took 380 ms a request on average (77.6 % of its time). PHP's waiting for its "
+     "own sleep took 100 ms a request (20.4 % of its time)."),
     (step(100, queue=30, handle=10, no_idle=30), [], "Apache's workers ran out: none of 50 was idle "
      "for 50.0 % of this time. Waiting for a worker took 300 ms a request on average (75.0 % of "
      "its time). The application, or what it waits for took 100 ms a request (25.0 % of its time)."),
@@ -445,7 +445,7 @@ def test_the_page_says_what_runs_out(browser, php_server, php_boards):
     clients.ab(apache.port, "/sleep.php?seconds=0.1&spread=0", 80, 8)
     page.wait(f"{said}.includes(\"PHP's workers ran out: none of 2 was idle\")", 10)
     # One of 81 was short, before the page was opened.
-    assert re.search("PHP's own sleep took (9[6-9]|10)", page.evaluate(said))
+    assert re.search("PHP's waiting for its own sleep took (9[6-9]|10)", page.evaluate(said))
     legend = page.evaluate("""Array.from(document.querySelectorAll('article:first-child figure')[1]
         .querySelectorAll('li')).filter(li => !li.hidden).map(li => li.textContent.split(' ')[0])""")
     assert {"php_wait", "sleep", "handle"} <= set(legend) and "database" not in legend, legend

@@ -23,7 +23,8 @@ PHASES = ("queue", "read", "handle", "send")
 def parts_def():
     """[(within, name)] of lib/segment/parts.def."""
     text = (build.SRCDIR / "lib/segment/parts.def").read_text()
-    return re.findall(r'^MST_PART\(\w+, (\w+), "(\w+)"', text, re.MULTILINE)
+    return [(within or "PHP_RUN", name) for within, name in re.findall(
+        r'^MST_(?:(?:INTERVAL_)?PART\(\w+, (\w+), |WAIT_PART\(\w+, )"(\w+)"', text, re.MULTILINE)]
 
 
 PARTS = parts_def()
