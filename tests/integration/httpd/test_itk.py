@@ -35,6 +35,8 @@ MPMStatPaths On
 </Location>
 '''
 NAP = "sleep 1\necho Content-Type: text/plain\necho\necho done\n"
+# Long enough for a slow machine to find and end the process that serves it.
+LONG_NAP = NAP.replace("sleep 1", "sleep 4")
 WHO = "echo Content-Type: text/plain\necho\nid -un\necho $PPID\n"
 
 
@@ -122,7 +124,7 @@ def test_ends_of_the_forked_processes(itk):
     """They tell themselves where they end by themselves; where one is killed, the child does."""
     apache = itk(workers=3)
     apache.allow("child died with signal")
-    nap, who = apache.cgi("nap", NAP), apache.cgi("who", WHO)
+    nap, who = apache.cgi("nap", LONG_NAP), apache.cgi("who", WHO)
     served = {}
     for nth in range(6):
         start = time.monotonic()
@@ -215,7 +217,7 @@ def test_a_clean_exit_is_the_childs_own(itk):
     """The forked process ends cleanly in the middle of its request, which is unfinished.
     That says nothing of the child's end: it is killed later."""
     apache = itk(workers=2)
-    nap = apache.cgi("nap", NAP)
+    nap = apache.cgi("nap", LONG_NAP)
     with apache.connect() as connection:
         connection.send_request(nap)
         wait_until(lambda: tool.status(apache.board)["workers"]["states"]["handling"], 5,
@@ -238,7 +240,7 @@ def test_the_forked_process_is_killed(itk):
     """Its request is unfinished; itk's child ends then, too."""
     apache = itk(workers=2)
     apache.allow("child died with signal")
-    nap = apache.cgi("nap", NAP)
+    nap = apache.cgi("nap", LONG_NAP)
     with apache.connect() as connection:
         connection.send_request(nap)
         wait_until(lambda: tool.status(apache.board)["workers"]["states"]["handling"], 5,
@@ -256,7 +258,7 @@ def test_the_child_is_killed_while_its_process_serves(itk):
     """The process serves on and its request is counted, but it keeps off the entry, which
     is another child's by then."""
     apache = itk(workers=2)
-    nap = apache.cgi("nap", NAP.replace("sleep 1", "sleep 4"))
+    nap = apache.cgi("nap", LONG_NAP)
     all_there(apache)
     with apache.connect() as connection:
         connection.send_request(nap)

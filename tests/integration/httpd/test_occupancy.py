@@ -68,7 +68,7 @@ def test_the_state_of_a_worker(server, mpm):
     """reading, handling and sending are seen as such, from the file, with their request."""
     apache = server(mpm, CGI + "MPMStatPaths On\nEnableSendfile Off", workers=10,
                     modules=[cgi_module(mpm)])
-    nap = apache.cgi("nap", "sleep 1\necho Content-Type: text/plain\necho\necho done\n")
+    nap = apache.cgi("nap", "sleep 4\necho Content-Type: text/plain\necho\necho done\n")
     flood = apache.cgi("flood", "echo Content-Type: text/plain\necho\n"
                                 "exec head -c 30000000 /dev/zero\n")
     apache.allow("AH01215|AH02651|AH01220|AH01229")

@@ -168,7 +168,9 @@ def test_the_99th_hundredth_is_of_the_last_minute(browser, cgi_server):
     client = clients.ab(apache.port, nap, 120, 10)
     page.wait(f"{cell('test.example', 1)} === '20120'", 10)
     wait_until(lambda: page.evaluate(tile("p99")).endswith("s"), 10, "enough for it")
-    assert 0.88 * client["p99"] < seconds(page.evaluate(tile("p99"))) < 1.13 * client["p99"], client
+    # The client's own waits for a CPU are in its time, and in none of the server's.
+    assert 0.88 * (client["p99"] - client["delayed"]) < seconds(page.evaluate(tile("p99"))) \
+        < 1.13 * client["p99"], client
     assert page.complaints == []
 
 

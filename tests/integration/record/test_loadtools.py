@@ -115,7 +115,7 @@ def test_interrupted(server, name, archive):
                           ) as started:
         wait_until(lambda: has(archive, "server_requests", 8), 20, "requests")
         started.send_signal(signal.SIGINT)
-        out, err = started.communicate(timeout=30)
+        out, err = started.communicate(timeout=30 * processes.PATIENCE)
     assert started.returncode == 130, err
     summary = json.loads(out)
     assert summary["run"]["outcome"] == "interrupted"
