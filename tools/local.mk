@@ -131,6 +131,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/format.h \
 	tools/console/nearest.c \
 	tools/console/nearest.h \
+	tools/console/options.h \
 	tools/console/output.c \
 	tools/console/output.h \
 	tools/console/replace.c \
@@ -465,6 +466,20 @@ EXTRA_DIST += $(help_texts)
 .txt.inc:
 	@$(MKDIR_P) $(@D)
 	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $< >$@
+
+# The options that these texts list, for getopt_long(): see console/options.h.
+SUFFIXES += .opt
+options_awk = tools/console/options.awk
+BUILT_SOURCES += $(help_texts:.txt=.opt) tools/console/options.inc
+EXTRA_DIST += $(options_awk)
+.txt.opt:
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(AWK) -f $(srcdir)/$(options_awk) $< >$@
+$(help_texts:.txt=.opt): $(options_awk)
+tools/console/options.inc: $(help_texts) $(options_awk)
+	@$(MKDIR_P) tools/console
+	$(AM_V_GEN)cd $(srcdir) && $(AWK) -v numbers=1 -f $(options_awk) $(help_texts) \
+		>$(abs_builddir)/$@
 
 # The archive's schema as a C string literal, made from the file that documents it.
 BUILT_SOURCES += tools/archive/schema.inc

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "cli/quantities.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "segment/format.h"
 
 #define SLOWER_MAX_NS (UINT64_C(86400) * MST_NS_PER_S)
@@ -45,12 +46,12 @@ bool mst_export_option(struct mst_export_options *o, const char *verb, int optio
     case MST_OPTION_OTLP:        o->post.url = argument; return true;
     case MST_OPTION_HEADER:      *status = add_header(&o->post, argument); break;
     case MST_OPTION_HEADER_FILE: o->post.header_file = argument; break;
-    case MST_OPTION_OTLP_CA:     o->post.ca_file = argument; break;
+    case MST_OPTION_CA_FILE:     o->post.ca_file = argument; break;
     case MST_OPTION_SERVICE:     o->service = argument; break;
     case MST_OPTION_HOST:        o->host = argument; break;
     case MST_OPTION_FAILED:      o->has_choice = o->choice.failed = true; break;
     case MST_OPTION_SAMPLED:     o->has_choice = o->choice.sampled = true; break;
-    case MST_OPTION_SLOWER:
+    case MST_OPTION_SLOWER_THAN:
         o->has_choice = true;
         *status = mst_time_read(verb, "slower-than", argument, 0, SLOWER_MAX_NS,
                                 &o->choice.slower_than_ns);

@@ -4,26 +4,7 @@
 #ifndef MPMSTAT_EXPORT_OPTIONS_H
 #define MPMSTAT_EXPORT_OPTIONS_H
 
-#include <getopt.h>
-
 #include "export/post.h"
-
-enum {
-    MST_OPTION_OTLP = 512, MST_OPTION_HEADER, MST_OPTION_HEADER_FILE, MST_OPTION_OTLP_CA,
-    MST_OPTION_SLOWER, MST_OPTION_FAILED, MST_OPTION_SAMPLED, MST_OPTION_SERVICE, MST_OPTION_HOST
-};
-
-/* For a table of getopt_long(). */
-#define MST_EXPORT_OPTIONS \
-    { "otlp", required_argument, NULL, MST_OPTION_OTLP }, \
-    { "header", required_argument, NULL, MST_OPTION_HEADER }, \
-    { "header-file", required_argument, NULL, MST_OPTION_HEADER_FILE }, \
-    { "ca-file", required_argument, NULL, MST_OPTION_OTLP_CA }, \
-    { "slower-than", required_argument, NULL, MST_OPTION_SLOWER }, \
-    { "failed", no_argument, NULL, MST_OPTION_FAILED }, \
-    { "sampled", no_argument, NULL, MST_OPTION_SAMPLED }, \
-    { "service", required_argument, NULL, MST_OPTION_SERVICE }, \
-    { "host", required_argument, NULL, MST_OPTION_HOST }
 
 struct mst_export_options {
     struct mst_post_settings post;
@@ -37,7 +18,7 @@ struct mst_export_options {
 void mst_export_options_begin(struct mst_export_options *o);
 void mst_export_options_free(struct mst_export_options *o);
 
-/* Takes one of these, with an enum mst_exit in *status; false: it is none of them. */
+/* Takes one of their options, with an enum mst_exit in *status; false: it is another. */
 bool mst_export_option(struct mst_export_options *o, const char *verb, int option,
                        const char *argument, int *status);
 

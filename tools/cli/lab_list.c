@@ -1,13 +1,13 @@
 /* lab_list.c - see lab_list.h. */
 #include "cli/lab_list.h"
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "console/diag.h"
+#include "console/options.h"
 #include "console/output.h"
 #include "lab/files/paths.h"
 #include "lab/files/stack.h"
@@ -107,7 +107,9 @@ static bool list_json(void)
 
 int mst_lab_list(int argc, char **argv)
 {
-    static const struct option names[] = { { "format", required_argument, NULL, 'F' }, { 0 } };
+    static const struct option names[] = {
+        { "format", required_argument, NULL, MST_OPTION_FORMAT }, { 0 },
+    };
     char error[MST_ERROR_MAX];
     bool json = false;
     int option;
@@ -115,7 +117,7 @@ int mst_lab_list(int argc, char **argv)
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
-        if (option != 'F')
+        if (option != MST_OPTION_FORMAT)
             return mst_option_error("lab", option, argv, names);
         json = strcmp(optarg, "json") == 0;
         if (!json && strcmp(optarg, "text") != 0)

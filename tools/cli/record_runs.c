@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "cli/text_options.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "console/format.h"
 #include "console/output.h"
 #include "exec/shell_quote.h"
@@ -42,35 +43,35 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
     unsigned long number;
 
     switch (option) {
-    case 'o':
+    case MST_OPTION_OUTPUT:
         if (argument[0] == '\0')
             return mst_usage_error(verb, "-o takes the name of a file, not an empty one");
         r->recording.archive = argument;
         break;
-    case 'F':
+    case MST_OPTION_FORMAT:
         r->json = strcmp(argument, "json") == 0;
         if (!r->json && strcmp(argument, "text") != 0)
             return mst_usage_error(verb, "there is no format \"%s\": expected text or json",
                                    argument);
         break;
-    case 'T':
+    case MST_OPTION_TIMEOUT:
         if (!read_number(argument, TIMEOUT_SECONDS_MAX, &number))
             return mst_usage_error(verb, "--timeout takes whole seconds from 1 to %u, not \"%s\"",
                                    TIMEOUT_SECONDS_MAX, argument);
         r->recording.timeout_ns = number * MST_NS_PER_S;
         break;
-    case 'R':
+    case MST_OPTION_REPEAT:
         if (!read_number(argument, REPEAT_MAX, &number))
             return mst_usage_error(verb, "--repeat takes a whole number from 1 to %u, not \"%s\"",
                                    REPEAT_MAX, argument);
         r->repeat = (unsigned)number;
         break;
-    case 'f': r->recording.add_flags = false; break;
-    case 'm': r->recording.memory = false; break;
-    case 'v': r->recording.verbose = true; break;
-    case 'q': r->quiet = true; break;
-    case 'A': return mst_fail_on_read(&r->fail_on, verb, argument);
-    case 'P': return mst_percentiles_read(&r->percentiles, verb, argument);
+    case MST_OPTION_NO_FLAGS: r->recording.add_flags = false; break;
+    case MST_OPTION_NO_MEMORY: r->recording.memory = false; break;
+    case MST_OPTION_VERBOSE: r->recording.verbose = true; break;
+    case MST_OPTION_QUIET: r->quiet = true; break;
+    case MST_OPTION_FAIL_ON: return mst_fail_on_read(&r->fail_on, verb, argument);
+    case MST_OPTION_PERCENTILES: return mst_percentiles_read(&r->percentiles, verb, argument);
     }
     return MST_EXIT_OK;
 }

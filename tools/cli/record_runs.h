@@ -32,9 +32,9 @@ struct mst_record_request {
 };
 #define MST_RECORD_REQUEST { .recording = { .add_flags = true, .memory = true } }
 
-/* Takes one of the options that both verbs have: 'o' output, 'F' format, 'T' timeout, 'R' repeat,
- * 'f' no-flags, 'm' no-memory, 'v' verbose, 'A' fail-on, 'P' percentiles, 'q' quiet. Returns an
- * enum mst_exit. */
+/* Takes one of the options that several verbs have: --output, --format, --timeout, --repeat,
+ * --no-flags, --no-memory, --verbose, --fail-on, --percentiles, --quiet. Returns an enum
+ * mst_exit. */
 int mst_record_option(struct mst_record_request *request, const char *verb, int option,
                       const char *argument);
 

@@ -1,7 +1,6 @@
 /* report_options.c - the command line of mpmstat report: see report_options.h. */
 #include "cli/report_options.h"
 
-#include <getopt.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,9 @@
 #include "cli/quantities.h"
 #include "cli/text_options.h"
 #include "console/diag.h"
+#include "console/options.h"
+
+#include "tools/cli/help/report.opt"
 
 static int read_format(struct mst_report_options *o, const char *name)
 {
@@ -65,54 +67,45 @@ static int check_options(const struct mst_report_options *o)
 
 int mst_report_options_read(struct mst_report_options *o, int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "format", required_argument, NULL, 'f' }, { "output", required_argument, NULL, 'o' },
-        { "run", required_argument, NULL, 'r' }, { "series", no_argument, NULL, 's' },
-        { "trend", no_argument, NULL, 't' }, { "fail-on", required_argument, NULL, 'A' },
-        { "percentiles", required_argument, NULL, 'P' },
-        { "from", required_argument, NULL, 'F' }, { "to", required_argument, NULL, 'T' },
-        { "color", required_argument, NULL, 'C' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
-    };
     int option, status;
 
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":f:o:h", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1) {
         switch (option) {
-        case 'f':
+        case MST_OPTION_FORMAT:
             status = read_format(o, optarg);
             if (status != MST_EXIT_OK)
                 return status;
             break;
-        case 'o': o->output = optarg; break;
-        case 'r': o->selected[o->selected_count++].run = optarg; break;
-        case 's': o->series = true; break;
-        case 't': o->trend = true; break;
-        case 'A':
+        case MST_OPTION_OUTPUT: o->output = optarg; break;
+        case MST_OPTION_RUN: o->selected[o->selected_count++].run = optarg; break;
+        case MST_OPTION_SERIES: o->series = true; break;
+        case MST_OPTION_TREND: o->trend = true; break;
+        case MST_OPTION_FAIL_ON:
             status = mst_fail_on_read(&o->fail_on, "report", optarg);
             if (status != MST_EXIT_OK)
                 return status;
             break;
-        case 'P':
+        case MST_OPTION_PERCENTILES:
             status = mst_percentiles_read(&o->percentiles, "report", optarg);
             if (status != MST_EXIT_OK)
                 return status;
             break;
-        case 'F':
-        case 'T':
-            status = mst_instant_read("report", option == 'F' ? "from" : "to", optarg,
-                                      option == 'F' ? &o->from_ns : &o->to_ns);
+        case MST_OPTION_FROM:
+        case MST_OPTION_TO:
+            status = mst_instant_read("report", option == MST_OPTION_FROM ? "from" : "to", optarg,
+                                      option == MST_OPTION_FROM ? &o->from_ns : &o->to_ns);
             if (status != MST_EXIT_OK)
                 return status;
             break;
-        case 'C':
+        case MST_OPTION_COLOR:
             status = mst_colour_read(&o->colour, "report", optarg);
             if (status != MST_EXIT_OK)
                 return status;
             break;
-        case 'h': o->help = true; return MST_EXIT_OK;
-        default:  return mst_option_error("report", option, argv, names);
+        case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+        default:  return mst_option_error("report", option, argv, options);
         }
     }
     o->files = argv + optind;

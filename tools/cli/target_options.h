@@ -4,21 +4,10 @@
 #ifndef MPMSTAT_TARGET_OPTIONS_H
 #define MPMSTAT_TARGET_OPTIONS_H
 
-#include <getopt.h>
-
+#include "console/options.h"
 #include "source/target.h"
 
-enum {
-    MST_OPTION_TARGETS = 256, MST_OPTION_CA_FILE, MST_OPTION_TOKEN_FILE
-};
-
-/* For a table of getopt_long(). */
-#define MST_TARGET_OPTIONS \
-    { "targets", required_argument, NULL, MST_OPTION_TARGETS }, \
-    { "ca-file", required_argument, NULL, MST_OPTION_CA_FILE }, \
-    { "token-file", required_argument, NULL, MST_OPTION_TOKEN_FILE }
-
-/* Takes one of these; false: it is none of them. */
+/* Takes one of --targets, --ca-file and --token-file; false: it is another. */
 static inline bool mst_target_option(struct mst_target_names *names, int option,
                                      const char *argument)
 {

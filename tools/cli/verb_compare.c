@@ -2,7 +2,6 @@
  * that can be told.
  */
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "findings/findings.h"
 #include "report/comparison.h"
 
@@ -20,6 +20,7 @@
 static const char help[] =
 #include "tools/cli/help/compare.inc"
     ;
+#include "tools/cli/help/compare.opt"
 
 static const struct format {
     const char *name;
@@ -83,36 +84,28 @@ static int read_format(struct options *o, const char *name)
                            name);
 }
 
-static int read_option(struct options *o, int option, char **argv,
-                       const struct option *names)
+static int read_option(struct options *o, int option, char **argv)
 {
     switch (option) {
-    case 'F': return read_format(o, optarg);
-    case 'l': return read_limit(o, optarg);
-    case 'u': o->fail_if_unsure = true; return MST_EXIT_OK;
-    case 'm': return add_metric(o, optarg);
-    case 'C': return mst_colour_read(&o->colour, "compare", optarg);
-    case 'v': o->is_long = true; return MST_EXIT_OK;
-    case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("compare", option, argv, names);
+    case MST_OPTION_FORMAT: return read_format(o, optarg);
+    case MST_OPTION_FAIL_IF_SLOWER: return read_limit(o, optarg);
+    case MST_OPTION_FAIL_IF_UNSURE: o->fail_if_unsure = true; return MST_EXIT_OK;
+    case MST_OPTION_METRIC: return add_metric(o, optarg);
+    case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "compare", optarg);
+    case MST_OPTION_VERBOSE: o->is_long = true; return MST_EXIT_OK;
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("compare", option, argv, options);
     }
 }
 
 static int read_options(struct options *o, int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "format", required_argument, NULL, 'F' },
-        { "fail-if-slower", required_argument, NULL, 'l' },
-        { "fail-if-unsure", no_argument, NULL, 'u' }, { "metric", required_argument, NULL, 'm' },
-        { "color", required_argument, NULL, 'C' }, { "verbose", no_argument, NULL, 'v' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
-    };
     int option, status;
 
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":hv", names, NULL)) != -1) {
-        status = read_option(o, option, argv, names);
+    while ((option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1) {
+        status = read_option(o, option, argv);
         if (status != MST_EXIT_OK || o->help)
             return status;
     }

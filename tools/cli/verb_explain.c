@@ -1,5 +1,4 @@
 /* verb_explain.c - mpmstat explain: why servers are slow or stuck now, without a recording. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,12 +10,14 @@
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "console/output.h"
 #include "explain/explain.h"
 
 static const char help[] =
 #include "tools/cli/help/explain.inc"
     ;
+#include "tools/cli/help/explain.opt"
 
 struct options {
     uint64_t           last_ns;
@@ -34,23 +35,22 @@ static int read_last(const char *text, uint64_t *last_ns)
                            "(90s, 5m, 2h), found \"%s\"", text);
 }
 
-static int read_option(struct options *o, int option, char **argv,
-                       const struct option *names)
+static int read_option(struct options *o, int option, char **argv)
 {
     if (mst_target_option(&o->targets, option, optarg))
         return MST_EXIT_OK;
     switch (option) {
-    case 'l': return read_last(optarg, &o->last_ns);
-    case 'F':
+    case MST_OPTION_LAST: return read_last(optarg, &o->last_ns);
+    case MST_OPTION_FORMAT:
         o->json = strcmp(optarg, "json") == 0;
         if (o->json || strcmp(optarg, "text") == 0)
             return MST_EXIT_OK;
         return mst_usage_error("explain", "expected --format to be text or json, found \"%s\"",
                                optarg);
-    case 'A': return mst_fail_on_read(&o->fail_on, "explain", optarg);
-    case 'C': return mst_colour_read(&o->colour, "explain", optarg);
-    case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("explain", option, argv, names);
+    case MST_OPTION_FAIL_ON: return mst_fail_on_read(&o->fail_on, "explain", optarg);
+    case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "explain", optarg);
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("explain", option, argv, options);
     }
 }
 
@@ -76,19 +76,14 @@ static int show(const struct options *o)
 
 int mst_verb_explain(int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "last", required_argument, NULL, 'l' }, { "format", required_argument, NULL, 'F' },
-        { "fail-on", required_argument, NULL, 'A' }, { "color", required_argument, NULL, 'C' },
-        { "help", no_argument, NULL, 'h' }, MST_TARGET_OPTIONS, { 0 },
-    };
     struct options o = { .last_ns = MST_EXPLAIN_LAST_NS };
     int option, status = MST_EXIT_OK;
 
     opterr = 0;
     optind = 0;
     while (status == MST_EXIT_OK &&
-           (option = getopt_long(argc, argv, ":l:h", names, NULL)) != -1)
-        status = read_option(&o, option, argv, names);
+           (option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1)
+        status = read_option(&o, option, argv);
     if (status != MST_EXIT_OK)
         return status;
     if (o.help) {

@@ -1,5 +1,4 @@
 /* verb_export.c - mpmstat export: slow, failed and sampled requests as spans of OpenTelemetry. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "cli/quantities.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "console/output.h"
 #include "console/stop.h"
 #include "explain/explain.h"
@@ -23,6 +23,7 @@
 static const char help[] =
 #include "tools/cli/help/export.inc"
     ;
+#include "tools/cli/help/export.opt"
 
 struct options {
     struct mst_export_options to;  /* a collector, or `output` */
@@ -52,20 +53,22 @@ static int read_number(const char *text, uint64_t *number)
     return MST_EXIT_OK;
 }
 
-static int read_option(struct options *o, int option, char **argv, const struct option *names)
+static int read_option(struct options *o, int option, char **argv)
 {
     int status;
 
     if (mst_export_option(&o->to, "export", option, optarg, &status))
         return status;
     switch (option) {
-    case 'o': o->output = optarg; break;
-    case 'r': o->run = optarg; break;
-    case 'h': o->help = true; break;
-    case 'n': o->to.has_choice = true; return read_number(optarg, &o->to.choice.slowest);
-    case 'l':
+    case MST_OPTION_OUTPUT: o->output = optarg; break;
+    case MST_OPTION_RUN: o->run = optarg; break;
+    case MST_OPTION_HELP: o->help = true; break;
+    case MST_OPTION_SLOWEST:
+        o->to.has_choice = true;
+        return read_number(optarg, &o->to.choice.slowest);
+    case MST_OPTION_LAST:
         return mst_time_read("export", "last", optarg, MST_NS_PER_S, LAST_MAX_NS, &o->last_ns);
-    default:  return mst_option_error("export", option, argv, names);
+    default:  return mst_option_error("export", option, argv, options);
     }
     return MST_EXIT_OK;
 }
@@ -103,18 +106,13 @@ static int check_options(struct options *o)
 
 static int read_options(struct options *o, int argc, char **argv)
 {
-    static const struct option names[] = {
-        MST_EXPORT_OPTIONS, { "output", required_argument, NULL, 'o' },
-        { "slowest", required_argument, NULL, 'n' }, { "run", required_argument, NULL, 'r' },
-        { "last", required_argument, NULL, 'l' }, { "help", no_argument, NULL, 'h' }, { 0 },
-    };
     int option, status = MST_EXIT_OK;
 
     opterr = 0;
     optind = 0;
     while (status == MST_EXIT_OK &&
-           (option = getopt_long(argc, argv, ":o:h", names, NULL)) != -1)
-        status = read_option(o, option, argv, names);
+           (option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1)
+        status = read_option(o, option, argv);
     o->targets = argv + optind;
     o->target_count = (size_t)(argc - optind);
     return status != MST_EXIT_OK || o->help ? status : check_options(o);

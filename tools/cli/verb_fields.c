@@ -1,5 +1,4 @@
 /* verb_fields.c - mpmstat fields: every metric, or those that a word names, from the one table. */
-#include <getopt.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -9,6 +8,7 @@
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/nearest.h"
+#include "console/options.h"
 #include "render/fields_table.h"
 #include "render/negotiate.h"
 #include "segment/fields.h"
@@ -16,6 +16,7 @@
 static const char help[] =
 #include "tools/cli/help/fields.inc"
     ;
+#include "tools/cli/help/fields.opt"
 
 #define NEAREST 3u
 
@@ -67,11 +68,6 @@ static int unknown_field(const char *word)
 
 int mst_verb_fields(int argc, char **argv)
 {
-    static const struct option options[] = {
-        { "format", required_argument, NULL, 'f' },
-        { "help",   no_argument,       NULL, 'h' },
-        { NULL, 0, NULL, 0 }
-    };
     enum mst_fields_format format = MST_FIELDS_TEXT;
     enum mst_fields_match match = MST_FIELDS_ALL;
     char error[MST_ERROR_MAX];
@@ -80,13 +76,13 @@ int mst_verb_fields(int argc, char **argv)
 
     optind = 0;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":f:h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1) {
         switch (option) {
-        case 'f':
+        case MST_OPTION_FORMAT:
             if (mst_fields_format_parse(&format, optarg, error) != 0)
                 return mst_usage_error("fields", "%s", error);
             break;
-        case 'h':
+        case MST_OPTION_HELP:
             fputs(help, stdout);
             return MST_EXIT_OK;
         default:

@@ -1,5 +1,4 @@
 /* verb_import.c - mpmstat import: adds what load generators wrote elsewhere to a recorded run. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +10,13 @@
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "record/generators.h"
 
 static const char help[] =
 #include "tools/cli/help/import.inc"
     ;
+#include "tools/cli/help/import.opt"
 
 struct options {
     struct mst_record_request request;
@@ -26,23 +27,17 @@ struct options {
 
 static int read_options(struct options *o, int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "run", required_argument, NULL, 'r' }, { "format", required_argument, NULL, 'F' },
-        { "fail-on", required_argument, NULL, 'A' },
-        { "percentiles", required_argument, NULL, 'P' }, { "color", required_argument, NULL, 'C' },
-        { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
-    };
     int option, status = MST_EXIT_OK;
 
     opterr = 0;
     optind = 0;
     while (status == MST_EXIT_OK && !o->help &&
-           (option = getopt_long(argc, argv, ":qh", names, NULL)) != -1)
+           (option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1)
         switch (option) {
-        case 'r': o->run = optarg; break;
-        case 'C': status = mst_colour_read(&o->colour, "import", optarg); break;
-        case 'h': o->help = true; break;
-        case '?': case ':': return mst_option_error("import", option, argv, names);
+        case MST_OPTION_RUN: o->run = optarg; break;
+        case MST_OPTION_COLOR: status = mst_colour_read(&o->colour, "import", optarg); break;
+        case MST_OPTION_HELP: o->help = true; break;
+        case '?': case ':': return mst_option_error("import", option, argv, options);
         default: status = mst_record_option(&o->request, "import", option, optarg);
         }
     if (status != MST_EXIT_OK || o->help)

@@ -1,5 +1,4 @@
 /* verb_lab.c - mpmstat lab: servers of the usual kinds, set up, loaded, recorded, removed. */
-#include <getopt.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,6 +10,7 @@
 #include "cli/study_reports.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "console/output.h"
 #include "console/stop.h"
 #include "exec/shell_quote.h"
@@ -154,13 +154,15 @@ static int wait_for_end(struct lab *lab)
 /* The options before, between and behind the words. */
 static int read_up_options(struct lab *lab, int argc, char **argv)
 {
-    static const struct option names[] = { { "dry-run", no_argument, NULL, 'n' }, { 0 } };
+    static const struct option names[] = {
+        { "dry-run", no_argument, NULL, MST_OPTION_DRY_RUN }, { 0 },
+    };
     int option;
 
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, ":n", names, NULL)) != -1) {
-        if (option != 'n')
+        if (option != MST_OPTION_DRY_RUN)
             return mst_option_error("lab", option, argv, names);
         lab->dry = true;
     }
@@ -240,11 +242,15 @@ static int read_try_options(struct lab *lab, int argc, char **argv,
                             struct mst_record_request *request)
 {
     static const struct option names[] = {
-        { "dry-run", no_argument, NULL, 'n' }, { "output", required_argument, NULL, 'o' },
-        { "name", required_argument, NULL, 'N' }, { "format", required_argument, NULL, 'F' },
-        { "timeout", required_argument, NULL, 'T' }, { "repeat", required_argument, NULL, 'R' },
-        { "no-flags", no_argument, NULL, 'f' }, { "no-memory", no_argument, NULL, 'm' },
-        { "verbose", no_argument, NULL, 'v' }, { 0 },
+        { "dry-run", no_argument, NULL, MST_OPTION_DRY_RUN },
+        { "output", required_argument, NULL, MST_OPTION_OUTPUT },
+        { "name", required_argument, NULL, MST_OPTION_NAME },
+        { "format", required_argument, NULL, MST_OPTION_FORMAT },
+        { "timeout", required_argument, NULL, MST_OPTION_TIMEOUT },
+        { "repeat", required_argument, NULL, MST_OPTION_REPEAT },
+        { "no-flags", no_argument, NULL, MST_OPTION_NO_FLAGS },
+        { "no-memory", no_argument, NULL, MST_OPTION_NO_MEMORY },
+        { "verbose", no_argument, NULL, MST_OPTION_VERBOSE }, { 0 },
     };
     int option, status = MST_EXIT_OK;
 
@@ -252,8 +258,8 @@ static int read_try_options(struct lab *lab, int argc, char **argv,
     optind = 0;
     while (status == MST_EXIT_OK && (option = getopt_long(argc, argv, ":no:v", names, NULL)) != -1)
         switch (option) {
-        case 'n': lab->dry = true; break;
-        case 'N': request->variants[0].name = optarg; break;
+        case MST_OPTION_DRY_RUN: lab->dry = true; break;
+        case MST_OPTION_NAME: request->variants[0].name = optarg; break;
         case '?':
         case ':': status = mst_option_error("lab", option, argv, names); break;
         default: status = mst_record_option(request, "lab", option, optarg);

@@ -1,5 +1,4 @@
 /* verb_record.c - mpmstat record: runs a load tool, records both sides, shows them. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/nearest.h"
+#include "console/options.h"
 #include "loadtools/loadtool.h"
 
 #define VERSUS       "--versus"       /* between the commands of --interleave */
@@ -24,6 +24,7 @@
 static const char help[] =
 #include "tools/cli/help/record.inc"
     ;
+#include "tools/cli/help/record.opt"
 
 struct options {
     struct mst_record_request request;
@@ -42,15 +43,18 @@ static int read_rotation(struct options *o, int option)
     struct mst_rotation *r = &o->rotation;
 
     switch (option) {
-    case 'O': return mst_time_read("record", "rotate", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
-                                   &r->period_ns);
-    case 'S': return mst_bytes_read("record", "rotate-size", optarg, SIZE_MIN, &r->size_bytes);
-    case 'K': return mst_time_read("record", "keep", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
-                                   &r->keep_ns);
-    case 'H': return mst_time_read("record", "thin-after", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
-                                   &r->thin_ns);
-    default:  return mst_bytes_read("record", "keep-size", optarg,
-                                    mst_rotation_kept(r) * SIZE_MIN, &r->keep_bytes);
+    case MST_OPTION_ROTATE:
+        return mst_time_read("record", "rotate", optarg, PERIOD_MIN_NS, KEEP_MAX_NS, &r->period_ns);
+    case MST_OPTION_ROTATE_SIZE:
+        return mst_bytes_read("record", "rotate-size", optarg, SIZE_MIN, &r->size_bytes);
+    case MST_OPTION_KEEP:
+        return mst_time_read("record", "keep", optarg, PERIOD_MIN_NS, KEEP_MAX_NS, &r->keep_ns);
+    case MST_OPTION_THIN_AFTER:
+        return mst_time_read("record", "thin-after", optarg, PERIOD_MIN_NS, KEEP_MAX_NS,
+                             &r->thin_ns);
+    default:
+        return mst_bytes_read("record", "keep-size", optarg, mst_rotation_kept(r) * SIZE_MIN,
+                              &r->keep_bytes);
     }
 }
 
@@ -61,19 +65,19 @@ static int read_option(struct options *o, int option, char **targets)
     if (mst_target_option(named, option, optarg))
         return MST_EXIT_OK;
     switch (option) {
-    case 't': targets[named->count++] = optarg; return MST_EXIT_OK;
-    case 'W':
+    case MST_OPTION_TARGET: targets[named->count++] = optarg; return MST_EXIT_OK;
+    case MST_OPTION_CLIENT_ROWS:
         o->request.client_rows[o->request.client_rows_count++] = optarg;
         return MST_EXIT_OK;
-    case 'N': o->names[o->name_count++] = optarg; return MST_EXIT_OK;
-    case 'I': o->request.interleave = true; return MST_EXIT_OK;
-    case 'O':
-    case 'S':
-    case 'K':
-    case 'H':
-    case 'Z': return read_rotation(o, option);
-    case 'C': return mst_colour_read(&o->colour, "record", optarg);
-    case 'h': o->help = true; return MST_EXIT_OK;
+    case MST_OPTION_NAME: o->names[o->name_count++] = optarg; return MST_EXIT_OK;
+    case MST_OPTION_INTERLEAVE: o->request.interleave = true; return MST_EXIT_OK;
+    case MST_OPTION_ROTATE:
+    case MST_OPTION_ROTATE_SIZE:
+    case MST_OPTION_KEEP:
+    case MST_OPTION_THIN_AFTER:
+    case MST_OPTION_KEEP_SIZE: return read_rotation(o, option);
+    case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "record", optarg);
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
     default: return mst_record_option(&o->request, "record", option, optarg);
     }
 }
@@ -204,36 +208,20 @@ static int check_rotation(struct options *o, bool has_command)
  * for argc of them. */
 static int read_options(struct options *o, int argc, char **argv, char **targets)
 {
-    static const struct option names[] = {
-        MST_TARGET_OPTIONS,
-        { "client-rows", required_argument, NULL, 'W' },
-        { "output", required_argument, NULL, 'o' }, { "target", required_argument, NULL, 't' },
-        { "name", required_argument, NULL, 'N' }, { "format", required_argument, NULL, 'F' },
-        { "timeout", required_argument, NULL, 'T' }, { "no-flags", no_argument, NULL, 'f' },
-        { "no-memory", no_argument, NULL, 'm' }, { "verbose", no_argument, NULL, 'v' },
-        { "repeat", required_argument, NULL, 'R' }, { "interleave", no_argument, NULL, 'I' },
-        { "fail-on", required_argument, NULL, 'A' },
-        { "rotate", required_argument, NULL, 'O' },
-        { "rotate-size", required_argument, NULL, 'S' },
-        { "keep", required_argument, NULL, 'K' }, { "keep-size", required_argument, NULL, 'Z' },
-        { "thin-after", required_argument, NULL, 'H' },
-        { "percentiles", required_argument, NULL, 'P' }, { "color", required_argument, NULL, 'C' },
-        { "quiet", no_argument, NULL, 'q' }, { "help", no_argument, NULL, 'h' }, { 0 },
-    };
     int option, status;
 
     o->request.recording.targets.args = targets;
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, "+:o:t:vqh", names, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, "+" MST_LETTERS, options, NULL)) != -1) {
         if (option == '?' && strcmp(argv[optind - 1], VERSUS) == 0)
             return mst_usage_error("record", VERSUS " stands between two commands: "
                                    "--interleave -- A " VERSUS " B");
-        if (option == '?' && optopt == 0 && mst_nearest_option(names, argv[optind - 1]) == NULL)
+        if (option == '?' && optopt == 0 && mst_nearest_option(options, argv[optind - 1]) == NULL)
             return mst_usage_error("record", "%s is no option: the load tool's own go after its "
                                    "name", argv[optind - 1]);
         if (option == '?' || option == ':')
-            return mst_option_error("record", option, argv, names);
+            return mst_option_error("record", option, argv, options);
         status = read_option(o, option, targets);
         if (status != MST_EXIT_OK)
             return status;

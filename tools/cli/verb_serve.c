@@ -1,5 +1,4 @@
 /* verb_serve.c - mpmstat serve: HTTP from the boards, with nothing of Apache. */
-#include <getopt.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -9,19 +8,14 @@
 #include "cli/quantities.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "console/style.h"
 #include "serve/serve.h"
 
 static const char help[] =
 #include "tools/cli/help/serve.inc"
     ;
-
-static const struct option names[] = {
-    { "listen", required_argument, NULL, 'l' }, { "tls-cert", required_argument, NULL, 'c' },
-    { "tls-key", required_argument, NULL, 'k' }, { "client-ca", required_argument, NULL, 'a' },
-    { "token-file", required_argument, NULL, 't' }, MST_EXPORT_OPTIONS,
-    { "otlp-interval", required_argument, NULL, 'i' }, { "help", no_argument, NULL, 'h' }, { 0 },
-};
+#include "tools/cli/help/serve.opt"
 
 #define INTERVAL_MAX_NS (UINT64_C(3600) * MST_NS_PER_S)
 
@@ -39,20 +33,20 @@ static int read_option(struct options *o, int option, char *const *argv)
     if (mst_export_option(&o->to, "serve", option, optarg, &status))
         return status;
     switch (option) {
-    case 'l':
+    case MST_OPTION_LISTEN:
         if (mst_serve_address_add(&o->serve.addresses, optarg, error) == 0)
             return MST_EXIT_OK;
         return mst_usage_error("serve", "--listen: %s", error);
-    case 'c': o->serve.files.certificate = optarg; return MST_EXIT_OK;
-    case 'k': o->serve.files.key = optarg; return MST_EXIT_OK;
-    case 'a': o->serve.files.client_ca = optarg; return MST_EXIT_OK;
-    case 't': o->serve.files.token = optarg; return MST_EXIT_OK;
-    case 'i':
+    case MST_OPTION_TLS_CERT: o->serve.files.certificate = optarg; return MST_EXIT_OK;
+    case MST_OPTION_TLS_KEY: o->serve.files.key = optarg; return MST_EXIT_OK;
+    case MST_OPTION_CLIENT_CA: o->serve.files.client_ca = optarg; return MST_EXIT_OK;
+    case MST_OPTION_TOKEN_FILE: o->serve.files.token = optarg; return MST_EXIT_OK;
+    case MST_OPTION_OTLP_INTERVAL:
         o->to.is_used = true;
         return mst_time_read("serve", "otlp-interval", optarg, MST_NS_PER_S, INTERVAL_MAX_NS,
                              &o->serve.telemetry.interval_ns);
-    case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("serve", option, argv, names);
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("serve", option, argv, options);
     }
 }
 
@@ -131,7 +125,8 @@ int mst_verb_serve(int argc, char **argv)
     mst_export_options_begin(&o.to);
     opterr = 0;
     optind = 0;
-    while (status == MST_EXIT_OK && (option = getopt_long(argc, argv, ":h", names, NULL)) != -1)
+    while (status == MST_EXIT_OK &&
+           (option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1)
         status = read_option(&o, option, argv);
     if (status == MST_EXIT_OK && o.help) {
         fputs(help, stdout);

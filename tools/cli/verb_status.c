@@ -4,7 +4,6 @@
  * itself: its answer is checked to be whole and passed on as it is. In a terminal a
  * glance of ten lines is shown instead, of a URL from its JSON.
  */
-#include <getopt.h>
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,6 +14,7 @@
 #include "cli/target_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "console/output.h"
 #include "render/negotiate.h"
 #include "render/render.h"
@@ -29,6 +29,7 @@
 static const char help[] =
 #include "tools/cli/help/status.inc"
     ;
+#include "tools/cli/help/status.opt"
 
 struct status {
     bool               brief;       /* a glance of each board; `format` is then JSON, for URLs */
@@ -390,17 +391,6 @@ static int parse_finer(struct status *s)
 
 int mst_verb_status(int argc, char **argv)
 {
-    static const struct option options[] = {
-        { "all",     no_argument,       NULL, 'a' },
-        { "brief",   no_argument,       NULL, 'b' },
-        { "format",  required_argument, NULL, 'f' },
-        { "bounds",  required_argument, NULL, 'B' },
-        { "phase",   required_argument, NULL, 'P' },
-        { "timeout", required_argument, NULL, 't' },
-        { "help",    no_argument,       NULL, 'h' },
-        MST_TARGET_OPTIONS,
-        { NULL, 0, NULL, 0 }
-    };
     enum amount amount = BY_TERMINAL;
     struct mst_target_names names = { 0 };
     struct status s;
@@ -412,31 +402,31 @@ int mst_verb_status(int argc, char **argv)
     s.timeout_ms = TIMEOUT_SECONDS_DEFAULT * 1000L;
     optind = 0;
     opterr = 0;
-    while ((option = getopt_long(argc, argv, ":f:t:h", options, NULL)) != -1) {
+    while ((option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1) {
         switch (option) {
-        case 'a':
+        case MST_OPTION_ALL:
             amount = ALL;
             break;
-        case 'b':
+        case MST_OPTION_BRIEF:
             amount = BRIEF;
             break;
-        case 'f':
+        case MST_OPTION_FORMAT:
             if (mst_format_parse(&s.format, optarg, MST_FORMAT_SNAPSHOTS, error) != 0)
                 return mst_usage_error("status", "%s", error);
             amount = ALL;
             break;
-        case 'B':
-        case 'P':
-            wrong = add_finer(&s, option == 'B' ? "bounds" : "phase", optarg);
+        case MST_OPTION_BOUNDS:
+        case MST_OPTION_PHASE:
+            wrong = add_finer(&s, option == MST_OPTION_BOUNDS ? "bounds" : "phase", optarg);
             if (wrong != MST_EXIT_OK)
                 return wrong;
             break;
-        case 't':
+        case MST_OPTION_TIMEOUT:
             wrong = parse_timeout(optarg, &s.timeout_ms);
             if (wrong != MST_EXIT_OK)
                 return wrong;
             break;
-        case 'h':
+        case MST_OPTION_HELP:
             fputs(help, stdout);
             return MST_EXIT_OK;
         default:

@@ -1,5 +1,4 @@
 /* verb_top.c - mpmstat top: what servers do now, in a terminal. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <locale.h>
 #include <stdio.h>
@@ -11,6 +10,7 @@
 #include "cli/target_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/options.h"
 #include "top/top.h"
 
 #define DELAY_MIN_S 0.1
@@ -19,16 +19,11 @@
 static const char help[] =
 #include "tools/cli/help/top.inc"
     ;
+#include "tools/cli/help/top.opt"
 
 struct options {
     struct mst_top_options top;
     bool                   help;
-};
-
-static const struct option names[] = {
-    { "delay", required_argument, NULL, 'd' }, { "count", required_argument, NULL, 'n' },
-    { "batch", no_argument, NULL, 'b' }, { "help", no_argument, NULL, 'h' },
-    MST_TARGET_OPTIONS, { 0 },
 };
 
 static int read_delay(const char *text, uint64_t *delay_ns)
@@ -58,11 +53,11 @@ static int read_option(struct options *o, int option, char *const *argv)
     if (mst_target_option(&o->top.targets, option, optarg))
         return MST_EXIT_OK;
     switch (option) {
-    case 'd': return read_delay(optarg, &o->top.delay_ns);
-    case 'n': return read_count(optarg, &o->top.frames);
-    case 'b': o->top.is_batch = true; return MST_EXIT_OK;
-    case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("top", option, argv, names);
+    case MST_OPTION_DELAY: return read_delay(optarg, &o->top.delay_ns);
+    case MST_OPTION_COUNT: return read_count(optarg, &o->top.frames);
+    case MST_OPTION_BATCH: o->top.is_batch = true; return MST_EXIT_OK;
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("top", option, argv, options);
     }
 }
 
@@ -74,7 +69,7 @@ int mst_verb_top(int argc, char **argv)
     opterr = 0;
     optind = 0;
     while (status == MST_EXIT_OK &&
-           (option = getopt_long(argc, argv, ":d:n:bh", names, NULL)) != -1)
+           (option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1)
         status = read_option(&o, option, argv);
     if (status != MST_EXIT_OK)
         return status;

@@ -2,15 +2,16 @@
 #include "lab/study/lab.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "console/diag.h"
+#include "console/options.h"
 
 const char mst_lab_run_help[] =
 #include "tools/lab/study/help.inc"
     ;
+#include "tools/lab/study/help.opt"
 
 /* Adds the names of a list with commas, which is cut up. */
 static int add_only(struct mst_lab_options *o, char *names)
@@ -49,20 +50,19 @@ static int take_seed(struct mst_lab_options *o, const char *text)
     return MST_EXIT_OK;
 }
 
-static int read_option(struct mst_lab_options *o, int option, char **argv,
-                       const struct option *names)
+static int read_option(struct mst_lab_options *o, int option, char **argv)
 {
     switch (option) {
-    case 'o': o->output = optarg; return MST_EXIT_OK;
-    case 'q': return take_size(o, MST_STUDY_QUICK);
-    case 'f': return take_size(o, MST_STUDY_FULL);
-    case 'O': return add_only(o, optarg);
-    case 's': return take_seed(o, optarg);
-    case 'd': o->dry_run = true; return MST_EXIT_OK;
-    case 'r': o->resume = optarg; return MST_EXIT_OK;
-    case 'v': o->verbose = true; return MST_EXIT_OK;
-    case 'h': o->help = true; return MST_EXIT_OK;
-    default:  return mst_option_error("lab run", option, argv, names);
+    case MST_OPTION_OUTPUT: o->output = optarg; return MST_EXIT_OK;
+    case MST_OPTION_QUICK: return take_size(o, MST_STUDY_QUICK);
+    case MST_OPTION_FULL: return take_size(o, MST_STUDY_FULL);
+    case MST_OPTION_ONLY: return add_only(o, optarg);
+    case MST_OPTION_SEED: return take_seed(o, optarg);
+    case MST_OPTION_DRY_RUN: o->dry_run = true; return MST_EXIT_OK;
+    case MST_OPTION_RESUME: o->resume = optarg; return MST_EXIT_OK;
+    case MST_OPTION_VERBOSE: o->verbose = true; return MST_EXIT_OK;
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("lab run", option, argv, options);
     }
 }
 
@@ -85,19 +85,12 @@ static int check_options(const struct mst_lab_options *o, int argc, char **argv)
 
 int mst_lab_read_options(struct mst_lab_options *o, int argc, char **argv)
 {
-    static const struct option names[] = {
-        { "output", required_argument, NULL, 'o' }, { "quick", no_argument, NULL, 'q' },
-        { "full", no_argument, NULL, 'f' }, { "only", required_argument, NULL, 'O' },
-        { "seed", required_argument, NULL, 's' }, { "dry-run", no_argument, NULL, 'd' },
-        { "resume", required_argument, NULL, 'r' }, { "verbose", no_argument, NULL, 'v' },
-        { "help", no_argument, NULL, 'h' }, { 0 },
-    };
     int option, status;
 
     opterr = 0;
     optind = 0;
-    while ((option = getopt_long(argc, argv, ":o:vh", names, NULL)) != -1) {
-        status = read_option(o, option, argv, names);
+    while ((option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1) {
+        status = read_option(o, option, argv);
         if (status != MST_EXIT_OK)
             return status;
     }
