@@ -4,8 +4,8 @@
  * not local.
  *
  * For a page that a <Location> puts there, .htaccess files are not read at all. Else the rules by
- * which an application, as WordPress, takes every URL that is no file would take the page's, and it
- * would not exist. RewriteEngine Off in the <Location> stops mod_rewrite's rules alone, and each
+ * which an application, as WordPress, takes every URL that is not a file would take the page's, and
+ * it would not exist. RewriteEngine Off in the <Location> stops mod_rewrite's rules alone, and each
  * configuration would need it. What else sets the handler (<Directory>, <Files>, <If>) is not known
  * before .htaccess files are read, so those requests are checked once they are at the handler.
  */

@@ -125,7 +125,7 @@ static int see_hand_over(request_rec *r, proxy_worker *worker, proxy_server_conf
         return DECLINED;
     now = mst_connection_now(req->connection);
     count_failure(req, now);
-    /* .htaccess files can name any backend that is no worker. */
+    /* .htaccess files can name any backend that is not a worker. */
     tenant = worker == conf->reverse ? mst_server_config_of(r->server)->tenant : 0;
     begin_wait(req, r, mst_ends_index(MST_END_BACKEND, name_of(r, worker, conf, url), tenant),
                now);

@@ -1,4 +1,4 @@
-/* forks.c - every fork, and the ends of the processes that are no children of the MPM.
+/* forks.c - every fork, and the ends of the processes that are not children of the MPM.
  *
  * pthread_atfork's handlers see forks. They do not see vfork, posix_spawn, popen and system.
  *
@@ -45,7 +45,7 @@ static unsigned started_count;
 /* This process's own entry, where it was forked for a request. */
 static struct mst_fork *own_fork;
 
-/* True if the parent forked this process, and it is no child of the MPM (so far). */
+/* True if the parent forked this process, and it is not a child of the MPM (so far). */
 static bool is_helper;
 
 /* What itk logged in the child about the process that served its connection: the signal that

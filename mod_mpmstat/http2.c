@@ -1,4 +1,4 @@
-/* http2.c - HTTP/2: streams are requests on threads that are no workers of the MPM, and their
+/* http2.c - HTTP/2: streams are requests on threads that are not workers of the MPM, and their
  * session's worker waits for them.
  *
  * mod_http2 makes a connection of each stream; its `master` is the session's connection.

@@ -87,7 +87,7 @@ struct mst_connection {
     uint64_t ended_ns;               /* when its last request was complete */
     uint64_t number_port;            /* its number in this process << 16 | the client's port */
     uint32_t requests;               /* begun on it */
-    bool     stream;                 /* it is a stream of HTTP/2: its thread is no worker */
+    bool     stream;                 /* it is a stream of HTTP/2: its thread is not a worker */
     bool     counted;                /* it is a stream, counted in its session's `streams` */
     bool     on_http2_worker;        /* it is a stream, counted in the process's `http2_busy` */
     struct mst_connection *session;  /* a stream's: the connection that it is part of */

@@ -13,7 +13,7 @@ struct mst_tcp_info {
     uint64_t client_slow_ns;   /* of that: the client's window was closed */
 };
 
-/* False: the kernel does not say; it is no TCP connection, or is closed. */
+/* False: the kernel does not say; it is not a TCP connection, or is closed. */
 bool mst_tcp_info(int fd, struct mst_tcp_info *info);
 
 /* Sets *bytes to those that were sent and that the client has not acknowledged. */

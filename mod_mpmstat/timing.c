@@ -332,7 +332,7 @@ static inline void set_complete(struct mst_timed *req, uint64_t complete)
         put_in_order(req);
 }
 
-/* A script may set any number; httpd answers 500 for what is no status. */
+/* A script may set any number; httpd answers 500 for what is not a status. */
 static uint32_t status_of(const request_rec *last)
 {
     return last->status >= 100 && last->status < 1000 ? (uint32_t)last->status

@@ -186,7 +186,7 @@ tests_unit_stress_board_tsan_CFLAGS = $(AM_CFLAGS) -fsanitize=thread
 tests_unit_stress_board_tsan_LDADD =
 
 LDADD = libmpmstat-test.la libmpmstat-tool.la $(CHECK_LIBS)
-# The unit tests are no check_PROGRAMS: make check would build all of them before anything else. Each
+# The unit tests are not check_PROGRAMS: make check would build all of them before anything else. Each
 # is built before it runs, and the integration tests, which wait most of the time, run meanwhile: the
 # compiler takes what they leave of the CPUs.
 EXTRA_PROGRAMS += $(UNIT_TESTS)

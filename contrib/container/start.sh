@@ -34,7 +34,7 @@ elif is_tmpfs "$run" && has_room "$run"; then
     mkdir -p "$run/mpmstat"
 elif is_tmpfs "$shm" && has_room "$shm"; then
     put_in_shm
-    say "$run is no tmpfs with room here: the boards are in $shm/mpmstat ($(free_kb "$shm") kB free)"
+    say "$run is not a tmpfs with room here: the boards are in $shm/mpmstat ($(free_kb "$shm") kB free)"
 else
     mkdir -p "$run/mpmstat"
     say "no tmpfs has $needed_kb kB free: the boards are in $run, and the kernel writes them to the disk" \

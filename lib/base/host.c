@@ -43,7 +43,7 @@ void mst_host_boot_id(char *to, size_t size)
     to[strcspn(to, "\n")] = '\0';
 }
 
-/* CLOCK_MONOTONIC_COARSE advances with the jiffies. sysconf(_SC_CLK_TCK) is no help: it is
+/* CLOCK_MONOTONIC_COARSE advances with the jiffies. sysconf(_SC_CLK_TCK) does not help: it is
  * the ABI's constant 100. */
 uint32_t mst_host_hz(void)
 {

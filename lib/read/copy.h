@@ -38,7 +38,7 @@ int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST
 void mst_copy_free(struct mst_copy *c);
 
 /* The label of the FPM pool that listens at an address, as the kernel writes it. Returns
- * c->label_count where it is no pool's, or its pool's address is not known. */
+ * c->label_count where it is not a pool's, or its pool's address is not known. */
 size_t mst_copy_pool_at(const struct mst_copy *c, const char *address);
 
 #endif

@@ -37,7 +37,7 @@ static int add_file(struct mst_board_list *list, const char *path, const struct 
     return file->path != NULL ? 0 : -1;
 }
 
-/* Adds an entry, unless it is no board's or was removed meanwhile. */
+/* Adds an entry, unless it is not a board's or was removed meanwhile. */
 static int add_entry(struct mst_board_list *list, DIR *dir, const char *directory,
                      const char *name)
 {
@@ -240,7 +240,8 @@ static int list_directory(struct mst_found_boards *found, struct mst_board_list 
         mst_fail(board->reason, "cannot look for boards in %s: %s", directory, strerror(reason));
     else
         mst_fail(board->reason, "%s has too many entries: expected at most %u, and boards behind "
-                 "them are not found; remove what is no board", directory, MST_DIRECTORY_ENTRIES);
+                 "them are not found; remove what is not a board", directory,
+                 MST_DIRECTORY_ENTRIES);
     return 0;
 }
 

@@ -89,7 +89,7 @@ struct mst_snapshot {
     bool     listeners_known;                  /* false: they could not be read */
     size_t   listener_count;
     const struct mst_snapshot_listener *listeners;   /* borrowed: see struct mst_world; or: */
-    struct mst_snapshot_listener *fpm_listeners;     /* NULL: it is no FPM's */
+    struct mst_snapshot_listener *fpm_listeners;     /* NULL: it is not an FPM's */
     size_t   label_count;                      /* those in use, in order of their index */
     struct mst_snapshot_label *labels;
     size_t   slot_count;                       /* busy ones first, longest in flight first */

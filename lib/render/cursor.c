@@ -11,7 +11,7 @@ static int digit_value(char c, unsigned base)
 }
 
 /* Reads a number and the character after it. Returns the position behind them; NULL where there
- * is no number, it has more than 64 bits, or another character follows. */
+ * is not a number, it has more than 64 bits, or another character follows. */
 static const char *parse_number(const char *text, unsigned base, char after, uint64_t *number)
 {
     uint64_t n = 0;

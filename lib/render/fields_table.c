@@ -310,7 +310,7 @@ static size_t element_length(const char *name, const char *element)
     return (size_t)(at - name);
 }
 
-/* The names that a placeholder stands for; 0: they are no fixed ones. */
+/* The names that a placeholder stands for; 0: they are not fixed ones. */
 static size_t placeholder_names(const char *word, size_t length, const char *const **names)
 {
     enum mst_scope scope;

@@ -148,7 +148,7 @@ static bool is_abandoned(const struct page *p, const struct batch *b, uint64_t g
            || is_full_of_gaps(b) || server_is_gone(&p->reader->header);
 }
 
-/* Moves p->next over the missing records before `to`. Those that are no gaps were overwritten.
+/* Moves p->next over the missing records before `to`. Those that are not gaps were overwritten.
  * Returns false where it met one that can still be completed. */
 static bool pass_missing(struct page *p, const struct batch *b, uint64_t to,
                          const struct mst_journal_record *after)

@@ -175,7 +175,7 @@ struct families {
     struct mst_sink *out;
     unsigned         bounds;    /* of classic histograms, an octave */
     struct message   family;    /* the present one */
-    struct mst_sink  text;      /* writes to it: texts with what is no UTF-8 replaced */
+    struct mst_sink  text;      /* writes to it: texts with what is not UTF-8 replaced */
 };
 
 static void put_text(struct families *m, unsigned field, const char *text)

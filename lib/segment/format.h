@@ -159,7 +159,7 @@ static inline const struct mst_section *mst_section_in(const struct mst_header *
 
 enum mst_told {
     MST_TOLD_NO_ROOM  = 1u << 0,   /* a tenant's label found no room */
-    MST_TOLD_NO_LABEL = 1u << 1    /* a tenant set a name that is no label */
+    MST_TOLD_NO_LABEL = 1u << 1    /* a tenant set a name that is not a label */
 };
 
 /* Name and place of a counter inside the struct of its storage. */
@@ -238,7 +238,7 @@ static inline uint64_t mst_worker_spent_ns(const struct mst_worker *w, unsigned 
 
 #define MST_WORKER_FREE UINT64_MAX           /* no thread has the entry: no time passes in it */
 
-/* A forked process that is no child of the MPM: a helper, or one for a request. The parent's
+/* A forked process that is not a child of the MPM: a helper, or one for a request. The parent's
  * forks are here for a moment, too, until their kind is known. The forked process writes the
  * entry; the process that reports its end frees it (write/fork_table.h). */
 struct mst_fork {
@@ -264,7 +264,7 @@ struct mst_name {
                                   * by the server's own configuration. An other end's:
                                   * tenant << 32 | enum mst_other_end_kind */
     /* These four are set where the label is an FPM pool's (write/pools.h): */
-    uint64_t workers_limit;      /* pm.max_children; 0: it is no pool's, or not known */
+    uint64_t workers_limit;      /* pm.max_children; 0: it is not a pool's, or not known */
     uint64_t limit_reached;      /* how often all of the pool's workers were found busy */
     uint64_t looked_ns;          /* CLOCK_MONOTONIC when a worker last looked for that */
     uint64_t listen;             /* mst_listen_hash() of the address on which the pool listens (see

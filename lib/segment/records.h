@@ -50,7 +50,7 @@ struct mst_request {
 #define MST_REQUEST_WORDS (sizeof(struct mst_request) / 8)
 enum mst_request_flag {
     MST_REQUEST_ABORTED   = 1u << 0,   /* the client closed before the end */
-    MST_REQUEST_NO_WORKER = 1u << 1    /* ran on a thread that is no worker of the MPM */
+    MST_REQUEST_NO_WORKER = 1u << 1    /* ran on a thread that is not a worker of the MPM */
 };
 #define MST_TRACE_FLAGS_SHIFT 24u
 

@@ -18,7 +18,7 @@ struct mst_traceparent {
 
 /* Strict, as the specification asks: lower-case hex; version 00 has 55 characters, a later one may
  * have more behind a '-', of whose flags only the first is known; ids of zeroes are none. False:
- * it is no trace, and *to is unchanged. Reads at most 56 characters. */
+ * it is not a trace, and *to is unchanged. Reads at most 56 characters. */
 bool mst_traceparent_parse(const char *text, struct mst_traceparent *to);
 
 /* As version 00. */

@@ -186,7 +186,7 @@ static enum finding map_shared(struct mst_board *b, int fd, const char *path,
     if (check_owner(fd, path, error) != 0)
         return REFUSED;
     if (mst_board_is_other_file(path)) {
-        mst_fail(error, "%s is a file that is no board; name another place for the board, "
+        mst_fail(error, "%s is a file that is not a board; name another place for the board, "
                  "or remove it", path);
         return REFUSED;
     }

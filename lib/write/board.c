@@ -239,7 +239,7 @@ static int check_place(const char *path, char error[MST_ERROR_MAX])
         return mst_fail(error, "%s is not a regular file; "
                         "name another place for the board, or remove it", path);
     if (mst_board_is_other_file(path) && !is_board_by_name(path, &st))
-        return mst_fail(error, "%s is a file that is no board; "
+        return mst_fail(error, "%s is a file that is not a board; "
                         "name another place for the board, or remove it", path);
     if (taken_by_live_server(path, &taken))
         return mst_fail(error, "%s is the board of another running server (pid %u, format %u; "

@@ -69,7 +69,7 @@ struct mst_board {
 
 /* Makes a board and publishes it at `path`: allocates, maps and fills a private file in the same
  * directory, then renames it. Its mode is 0640, its group `gid` ((gid_t)-1: the process's own).
- * Refuses to replace a board that a live server has mapped, and a file that is no board; but a
+ * Refuses to replace a board that a live server has mapped, and a file that is not a board; but a
  * file named *.board of this user's, in a directory that only this user may write to, is replaced
  * whatever its bytes are. Returns 0, or -1 with a sentence; then no file is left behind. Sets
  * warning to a sentence where the board is not on a tmpfs (it works, and costs disk writes), else

@@ -1,4 +1,4 @@
-/* fork_table.h - processes that were forked and are no children of the MPM: helpers, and
+/* fork_table.h - processes that were forked and are not children of the MPM: helpers, and
  * processes for one request. An entry stays until a process has reported the end.
  *
  * Written by: the forked process; the process that takes its entry to report its end.

@@ -48,7 +48,7 @@ static inline uint64_t mst_worker_enter(struct mst_worker *w, enum mst_state sta
     return now_ns;
 }
 
-/* The worker has a request in flight, picked up at start_ns. An index that is no label's: the
+/* The worker has a request in flight, picked up at start_ns. An index that is not a label's: the
  * request is under no label. */
 static inline void mst_worker_show(struct mst_worker *w, uint64_t id, uint64_t start_ns,
                                    uint32_t label)

@@ -20,7 +20,7 @@ static inline zval *mst_call_argument(zend_execute_data *call, uint32_t n)
     return value;
 }
 
-/* The text of a value; its text is NULL where it is no string. */
+/* The text of a value; its text is NULL where it is not a string. */
 struct mst_part mst_call_text_of(const zval *value);
 struct mst_part mst_call_text(zend_execute_data *call, uint32_t n);
 

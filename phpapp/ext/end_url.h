@@ -11,8 +11,8 @@ struct mst_url {
     struct mst_part scheme, host, port;
 };
 
-/* Reads SCHEME://[USER@]HOST[:PORT][/...]. False: the text is no URL. To PHP, schemes have at least
- * two characters. */
+/* Reads SCHEME://[USER@]HOST[:PORT][/...]. False: the text is not a URL. To PHP, schemes have at
+ * least two characters. */
 bool mst_url_read(struct mst_part text, struct mst_url *url);
 
 /* Whether PHP fetches such a URL itself, over the network. */

@@ -260,7 +260,7 @@ static bool is_request(void)
         || (strcmp(sapi_module.name, "cli") == 0 && !is_preloading());
 }
 
-/* Whether this process is no worker of the board: not yet, or (with threads) not any more. */
+/* Whether this process is not a worker of the board: not yet, or (with threads) not any more. */
 static bool is_outside(void)
 {
     return !mst_php.pid || mst_php.is_forked || (MPMSTAT_THREADS > 1 && mst_php.given_up);

@@ -37,7 +37,7 @@ make_directory() {
 
 # find_directory DIRECTORY: one that make_directory made.
 find_directory() {
-    [[ -e $1/$marker ]] || fail "$1 is no directory that '$0 up' made"
+    [[ -e $1/$marker ]] || fail "$1 is not a directory that '$0 up' made"
     directory=$(cd -- "$1" && pwd)
 }
 

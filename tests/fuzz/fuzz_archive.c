@@ -83,7 +83,7 @@ static void complain(sqlite3 *db)
     abort();
 }
 
-/* What an archive that is damaged leaves next to it is no part of the next one. */
+/* What an archive that is damaged leaves next to it is not a part of the next one. */
 static void remove_parts(bool all)
 {
     static const char *const parts[] = { "-wal", "-shm", "-journal", "" };

@@ -225,7 +225,7 @@ static void lay_trap(const char *path, int which)
 START_TEST(what_is_no_board_is_left_alone)
 {
     static const char *const why[] = { "cannot open", "should be a regular file", "cannot open",
-                                       "is a file that is no board" };
+                                       "is a file that is not a board" };
     const char *path = test_path();
     struct mst_board b;
     ino_t inode;

@@ -409,7 +409,7 @@ START_TEST(test_what_differs_is_said)
     ck_assert(!t.paired);
     ck_assert(has_warning(&t, "cpus differs: \"2\" in run 1 of A, \"4\" in run 1 of B"));
     ck_assert(has_obstacle(&t, "the load differs: \"URL\" in run 1 of A, \"x\" in run 3 of B"));
-    ck_assert(has_warning(&t, "the runs of B are no repetitions of each other"));
+    ck_assert(has_warning(&t, "the runs of B are not repetitions of each other"));
     ck_assert(has_warning(&t, "not made alternately"));
     ck_assert(!has_warning(&t, "load_average"));
     ck_assert_int_eq(t.verdict, MST_LIMIT_UNSURE);
@@ -439,7 +439,7 @@ START_TEST(test_an_unfinished_run_leaves_with_its_pair)
 }
 END_TEST
 
-/* 7 of 4000 change nothing; a page whose length varies is no failure. */
+/* 7 of 4000 change nothing; a page whose length varies is not a failure. */
 START_TEST(test_few_failures_are_said)
 {
     struct mst_comparison_table t = { .limit = 0.05 };

@@ -151,7 +151,7 @@ START_TEST(test_fpm_in_two_files)
 }
 END_TEST
 
-/* What is no regular file is not waited for, and files that include each other end. */
+/* What is not a regular file is not waited for, and files that include each other end. */
 START_TEST(test_hostile_files)
 {
     struct mst_config config;
@@ -195,7 +195,7 @@ START_TEST(test_of_another_user)
 }
 END_TEST
 
-/* A line that is too long has no number, and a second half that is no setting. */
+/* A line that is too long has no number, and a second half that is not a setting. */
 START_TEST(test_long_lines)
 {
     static char text[20000];

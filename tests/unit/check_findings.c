@@ -608,8 +608,8 @@ START_TEST(test_advice_of_a_thinned_archive)
 }
 END_TEST
 
-/* Where all is one script, the page is named: the Apache's path of PHP's request. What is no page's
- * path, as "(other)", is none. */
+/* Where all is one script, the page is named: the Apache's path of PHP's request. What is not a
+ * page's path, as "(other)", is none. */
 START_TEST(test_which_page)
 {
     struct run r = quiet_run();
@@ -710,7 +710,7 @@ static uint64_t setting(const struct mst_finding *f, const char *name)
     return MST_UNKNOWN;
 }
 
-/* Apache lowers what is no multiple of ThreadsPerChild, and what ServerLimit does not allow:
+/* Apache lowers what is not a multiple of ThreadsPerChild, and what ServerLimit does not allow:
  * whatever these are, what is advised is what will be in force. */
 START_TEST(test_settings_of_apache)
 {
@@ -848,7 +848,7 @@ END_TEST
     "run_ns = 100000000; UPDATE client_results SET concurrency = NULL;"
 
 /* 188 of the 200 end in the 3.985 s from the first hand-over on: 47.2/s x (100 ms + 150 ms) are
- * 11.8 at once; an uneven load has more at times. How long the tool took to start is no part. */
+ * 11.8 at once; an uneven load has more at times. How long the tool took to start is not a part. */
 START_TEST(test_advice_for_a_share)
 {
     static const struct { const char *sql; uint64_t wanted; const char *action; } loads[] = {
@@ -937,7 +937,7 @@ static const struct {
     { THREE SLOW_BACKEND, MST_CODE_BACKEND, 3, "All 3 servers, " },
     { PEER("2", "b") PEER("3", "c") PEER("4", "d") SLOW_BACKEND "WHERE server_id < 3",
       MST_CODE_BACKEND, 2, "b and " },
-    /* A neighbour that answers three requests is no second server. */
+    /* A neighbour that answers three requests is not a second server. */
     { PEER("2", "b") "DELETE FROM server_requests WHERE server_id = 2 AND key > 3;" SLOW_BACKEND,
       MST_CODE_BACKEND, 0, "Apache waited for its backend" },
     { THREE FAILING "= 3", MST_CODE_ANSWERS_5XX, 1, "c: " },

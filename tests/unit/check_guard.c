@@ -221,7 +221,7 @@ static void fault(int which)
                     open(test_path(), O_RDWR | O_CREAT, 0600), 0);
         *(volatile char *)page = 1;   /* of an empty file */
         break;
-    case 4:                           /* a right that was taken away is no lost page */
+    case 4:                           /* a right that was taken away is not a lost page */
         mprotect(board.header, board.bytes, PROT_READ);
         board.header->generation = 1;
         break;

@@ -1,4 +1,4 @@
-/* check_hostile.c - files that are no boards, boards of other versions, damaged
+/* check_hostile.c - files that are not boards, boards of other versions, damaged
  * and cut ones: each is a sentence, none is a crash.
  */
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static const char *make_file(const void *bytes, size_t size)
     return path;
 }
 
-/* ---- what is no board at all ---------------------------------------------------- */
+/* ---- what is not a board at all ---------------------------------------------------- */
 
 START_TEST(what_is_not_there)
 {
@@ -357,7 +357,7 @@ START_TEST(a_board_cut_anywhere)
         ck_assert_int_eq(mst_reader_open(&late, board.path, error), -1);
         assert_says(cut < (off_t)offsetof(struct mst_header, marks_written) + 8
                     ? "is not an mpmstat board" : "is truncated");
-        /* What lies behind is no part of a copy: unused labels, the journal. */
+        /* What lies behind is not a part of a copy: unused labels, the journal. */
         if (cut <= counters) {
             ck_assert_int_eq(mst_copy_take(&copy, &reader, error), -1);
             assert_says("was cut while it was being read");

@@ -333,7 +333,7 @@ START_TEST(test_case)
         accept_as_expected(_i, is);
     stream = open_file(_i, "expected.json", "re");
     should = stream != NULL ? json_loadf(stream, 0, &error) : NULL;
-    ck_assert_msg(should != NULL, "%s/%s: no expected.json, or it is no JSON",
+    ck_assert_msg(should != NULL, "%s/%s: no expected.json, or it is not JSON",
                   cases[_i].tool->name, cases[_i].name);
     fclose(stream);
     compare(_i, "plan", json_object_get(is, "plan"), json_object_get(should, "plan"));

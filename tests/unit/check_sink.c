@@ -230,7 +230,7 @@ static bool read_plain(const char *written, char *out)
     return true;
 }
 
-/* What becomes of an obeyed character, and of a byte that is no UTF-8. NULL: the reader gets
+/* What becomes of an obeyed character, and of a byte that is not UTF-8. NULL: the reader gets
  * back what was written. */
 static const struct format {
     const char *name;
@@ -281,7 +281,7 @@ static void expect_harmless(const struct format *f, const char *string, const ch
     for (; *s != '\0'; s += length) {
         code = decode(s, &length);
         if (code < 0)
-            ck_abort_msg("%s of \"%s\" is no UTF-8: \"%s\"", f->name, string, out);
+            ck_abort_msg("%s of \"%s\" is not UTF-8: \"%s\"", f->name, string, out);
         if (is_obeyed(code) && (code >= 0x80 || strchr(f->raw, (int)code) == NULL))
             ck_abort_msg("%s of \"%s\" has a raw U+%04lX", f->name, string, code);
     }

@@ -116,7 +116,7 @@ START_TEST(requests_name_their_handler_and_backend)
 }
 END_TEST
 
-/* The three first entries are no page's, but names as well; 0 is none. */
+/* The three first entries are not a page's, but names as well; 0 is none. */
 START_TEST(requests_name_their_page)
 {
     struct mst_layout layout = test_layout();

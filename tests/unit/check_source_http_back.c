@@ -139,7 +139,7 @@ START_TEST(the_journal_comes_back_exactly)
 }
 END_TEST
 
-/* A PHP's, whose scripts and marks can be any bytes: those that are no UTF-8 come
+/* A PHP's, whose scripts and marks can be any bytes: those that are not UTF-8 come
  * back as U+FFFD, cut where that is longer. */
 START_TEST(the_journal_of_a_php_comes_back)
 {

@@ -378,8 +378,8 @@ END_TEST
 
 static const struct { const char *text, *says; } bad_plans[] = {
     { RUNS "SPED = 5\n", "sample:7: SPED is of no use" },
-    { RUNS "prefork-static.WORKERS = 5\n", "sample:7: WORKERS is of no use: it is no parameter of "
-                                           "prefork-static" },
+    { RUNS "prefork-static.WORKERS = 5\n", "sample:7: WORKERS is of no use: it is not a "
+                                           "parameter of prefork-static" },
     { HEAD "%% runs r\nstacks = none\nworkload = static\nload = ab ${URL}\n", "none" },
     { HEAD "%% runs r\nstacks = event-static\nworkload = none\nload = ab ${URL}\n", "none" },
     { HEAD "%% runs r\nstacks = event-static\nworkload = loop\nload = ab ${URL}\n", "loop" },

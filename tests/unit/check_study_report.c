@@ -211,7 +211,7 @@ static const struct {
     { "a < 6 by failed", 40, 5, 0, MST_INSIGHT_HOLDS, "5 with a; the same in each of 3" },
     { "a < 100 by requests_per_second", 40, 0, 0, MST_INSIGHT_HOLDS, "60.0/s with a" },
     { "a < 10 by mean_ms", 40, 0, 0, MST_INSIGHT_FAILS, "16.7 ms" },
-    { "a > b by furlongs", 40, 0, 0, MST_INSIGHT_UNSURE, "no figure that mpmstat measures" },
+    { "a > b by furlongs", 40, 0, 0, MST_INSIGHT_UNSURE, "not a figure that mpmstat measures" },
     { "a > c by failed", 40, 0, 0, MST_INSIGHT_UNSURE, "No case that it is about" },
     { "a > b by spawn_all_s", 40, 0, 0, MST_INSIGHT_UNSURE, "the figure is not known" },
 };

@@ -270,7 +270,7 @@ START_TEST(test_littles_law_fails)
 
     make(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 9 / 10");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart (up to 5.0 % is fine): "
-                 "workers were held by what is no recorded request");
+                 "workers were held by what is not a recorded request");
     unmake(&m);
     make(&m, &r, "UPDATE server_requests SET held_ns = held_ns * 11 / 10");
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_NO, "10.0 % apart (up to 5.0 % is fine): "

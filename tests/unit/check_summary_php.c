@@ -30,7 +30,7 @@ static const struct {
     { "UPDATE server_requests SET client_id = key;" CLIENTS("1 + (key - 1) % 300")
       "UPDATE client_requests SET duration_ns = 9000000", MST_JOIN_ID, 200, 0, 1000000, 1000000 },
     { STARTS("1000") CLIENTS("NULL"), MST_JOIN_TIME, 400, 0, 1500000, 3500000 },
-    /* Those without an answer are no pairs. */
+    /* Those without an answer are not pairs. */
     { STARTS("1000") CLIENTS("NULL") "UPDATE client_requests SET status = 0 WHERE rowid % 4 = 0",
       MST_JOIN_TIME, 300, 0, 1500000, 1500000 },
     /* Too coarse to tell; another machine's clock; two servers. */

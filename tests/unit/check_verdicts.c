@@ -207,7 +207,7 @@ static const struct { const char *sql, *verdict; } cpus[] = {
       "were." },
     { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other')",
       "The CPUs were 100.0 % busy, but mostly with other programs" },
-    /* A name is no proof, whether PHP was recorded or not. */
+    /* A name is not a proof, whether PHP was recorded or not. */
     { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
       "(1, 'php-fpm8.2', 6000000000, 'other')",
       "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "

@@ -1,6 +1,6 @@
 /* stress_board.c - threads that write to a board in every way, and threads that
  * read it, at the same time. `make check` runs it as it is and under
- * ThreadSanitizer; it is no libcheck program, since those fork.
+ * ThreadSanitizer; it is not a libcheck program, since those fork.
  *
  * What must hold: no data race; every count arrives; every journal record is
  * given once or counted as lost; the worker's times are the time that passed.

@@ -60,7 +60,7 @@ def run_inside(name, result, group, templates, keep):
 
 def run_case(name, templates, keep, beside=False):
     """(outcome, why, run): outcome is right, empty, wrong, not run or broken. beside: other cases
-    run, so what they do is no excuse for this one."""
+    run, so what they do is not an excuse for this one."""
     try:
         group = groups.make()
     except groups.Unavailable as reason:

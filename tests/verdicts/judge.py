@@ -44,7 +44,7 @@ def case(expected, *, also="", maybe="", never="", within=0, fast=False, light=F
     return add
 
 
-# A finding that explains less than this share of the time is no claim to be the cause.
+# A finding that explains less than this share of the time is not a claim to be the cause.
 CLAIM = 0.1
 
 

@@ -1,9 +1,9 @@
 /* at_limit.h - how much of what requests waited for workers passed while a server's workers were at
  * their limit and all busy.
  *
- * What they waited else is no matter of the limit: processes were still to be started. The server
- * counts that time itself; samples tell how much of it there was until when, and between two
- * samples it is taken as even.
+ * What else they waited for does not concern the limit: processes were still to be started. The
+ * server counts that time itself; samples tell how much of it there was until when, and between
+ * two samples it is taken as even.
  */
 #ifndef MPMSTAT_AT_LIMIT_H
 #define MPMSTAT_AT_LIMIT_H

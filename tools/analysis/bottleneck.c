@@ -84,8 +84,8 @@ bool mst_pool_is_short(const struct mst_summary_server *server, const struct mst
            wait_ns >= MST_PHP_WAIT_MEAN_MIN_NS && !pool_started_late(server, pool);
 }
 
-/* Where the limit of PHP's workers is not known (this PHP is no FPM, or FPM's configuration was not
- * found), a number that stayed the same for the whole load tells it. */
+/* Where the limit of PHP's workers is not known (this PHP is not FPM, or FPM's configuration was
+ * not found), a number that stayed the same for the whole load tells it. */
 bool mst_summary_all_busy(const struct mst_summary_server *server)
 {
     if (server->max_busy == MST_UNKNOWN || server->max_busy == 0)

@@ -200,7 +200,7 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
 
 /* What it means that the two are apart. A worker that reads from a connection on which
  * no request comes (a client that is slow, or gone, or whose packets were lost) spends
- * time that is no request's. */
+ * time that is not a request's. */
 static void explain_gap(char *text, size_t room, const struct mst_summary_server *server,
                         uint64_t by_requests, uint64_t by_workers)
 {
@@ -212,7 +212,7 @@ static void explain_gap(char *text, size_t room, const struct mst_summary_server
         snprintf(text, room, ", of which %s were reading from connections, also from such as sent "
                  "no request", mst_format_milli(reading).text);
     else
-        snprintf(text, room, ": workers were held by what is no recorded request");
+        snprintf(text, room, ": workers were held by what is not a recorded request");
 }
 
 /* Why the law cannot be tried on a server. NULL: it can. */

@@ -23,7 +23,7 @@
 #define MST_LITTLE_RUN_MIN_NS      MST_NS_PER_S
 #define MST_LITTLE_REQUESTS_MIN    20u    /* the check's sentence names both */
 #define MST_SIZING_RUN_MIN_NS      (2 * MST_NS_PER_S)
-/* So many times as many requests at times as on average, and their rate is no load's: it paused. */
+/* So many times as many requests at times as on average: the load paused. */
 #define MST_UNEVEN_MILLI           2000u
 #define MST_PREDICT_REQUESTS_MIN   20u    /* as for Little's law */
 #define MST_SIZING_REQUESTS_MIN    100u   /* a mean of fewer has no useful interval */
@@ -57,7 +57,7 @@
 #define MST_ODD_REQUESTS_MIN       100u
 /* A server is odd where it is so many times as far from the median as half of all are. */
 #define MST_ODD_SPREADS            5u
-/* What differs less is no matter: of a request's time, of its wait for a worker, of the workers. */
+/* What differs less does not matter: a request's time, its wait for a worker, the workers. */
 #define MST_ODD_TIME_MIN_NS        (2 * MST_NS_PER_MS)
 #define MST_ODD_WAIT_MIN_NS        (5 * MST_NS_PER_MS)
 #define MST_ODD_BUSY_MIN_MILLI     300u
@@ -80,7 +80,7 @@
 #define MST_NEARLY_ALL_MILLI       900u
 /* Fewer failures are told before "nothing ran out", and after causes that explain more. */
 #define MST_FAILURES_FLOOR_MILLI   250u
-/* A part of a request that takes less on average is no reason to call the server slow. */
+/* A part of a request that takes less on average is not a reason to call the server slow. */
 #define MST_PART_MEAN_MIN_NS       MST_NS_PER_MS
 
 /* A log that takes as long has to wait for something. */
@@ -110,7 +110,7 @@
 #define MST_TAIL_REQUESTS_MIN      200u
 #define MST_TAIL_FACTOR            3u
 #define MST_TAIL_NS                (20 * MST_NS_PER_MS)
-/* As many slow requests are no chance; more than this share of all are no tail. */
+/* As many slow requests do not come by chance; more than this share of all are not a tail. */
 #define MST_TAIL_SLOW_MIN          5u
 #define MST_TAIL_MOST_MILLI        100u
 /* What so many of the slow requests have, and at most half as many of all, is what they have in

@@ -124,8 +124,8 @@ static int column(struct mst_query *q, const char *name)
     return at;
 }
 
-/* total() and avg() give a real number. What is no number reads as 0, or as the digits that a text
- * begins with; such a text is only in an archive that mpmstat did not write. The type is asked
+/* total() and avg() give a real number. What is not a number reads as 0, or as the digits that a
+ * text begins with; such a text is only in an archive that mpmstat did not write. The type is asked
  * for where the number is 0: that saves 3 % of a report's instructions. */
 uint64_t mst_row_number(struct mst_query *q, const char *name)
 {

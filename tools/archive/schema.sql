@@ -95,7 +95,7 @@ CREATE TABLE IF NOT EXISTS generators (
     failed_receive    INTEGER NOT NULL,
     failed_timeout    INTEGER NOT NULL,
     failed_other      INTEGER NOT NULL,
-    bad_lines         INTEGER NOT NULL,  -- lines that were no rows
+    bad_lines         INTEGER NOT NULL,  -- lines that were not rows
     first_ns          INTEGER NOT NULL,  -- instant: its first request began
     last_ns           INTEGER NOT NULL,  -- instant: its last one ended
     start_step_ns     INTEGER,           -- resolution of its instants

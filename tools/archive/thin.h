@@ -15,7 +15,7 @@
 
 /* Writes the thinned copy of the archive `from` to the file `to`, which is not there; it is the
  * caller's to remove unless 1 is returned. *stop: not 0, and it gives up. Returns 1, or 0 where the
- * archive is not to be thinned: it is already, or it is no single part of a long recording that
+ * archive is not to be thinned: it is already, or it is not a single part of a long recording that
  * has ended; -1 with a sentence. */
 int mst_archive_thin(const char *from, const char *to, const volatile sig_atomic_t *stop,
                      char error[MST_ERROR_MAX]);

@@ -104,12 +104,12 @@ static int unknown_word(const char *word)
         mst_words_add_meant(meant, word, verbs[i].name);
     mst_words_meant(meant, word);
     if (meant[0] != '\0')
-        mst_error("\"%s\" is no verb, phase, interval, check, finding or metric; did you mean %s?",
-                  word, meant);
+        mst_error("\"%s\" is not a verb, phase, interval, check, finding or metric; did you mean "
+                  "%s?", word, meant);
     else if (word[0] != '\0' && mst_fields_match(word) == MST_FIELDS_CONTAINING)
         mst_error("\"%s\" is a part of metrics' names only: see mpmstat fields %s", word, word);
     else
-        mst_error("\"%s\" is no verb, phase, interval, check, finding or metric: mpmstat help "
+        mst_error("\"%s\" is not a verb, phase, interval, check, finding or metric: mpmstat help "
                   "words lists them", word);
     return MST_EXIT_USAGE;
 }

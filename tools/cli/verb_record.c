@@ -218,8 +218,8 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
             return mst_usage_error("record", VERSUS " stands between two commands: "
                                    "--interleave -- A " VERSUS " B");
         if (option == '?' && optopt == 0 && mst_nearest_option(options, argv[optind - 1]) == NULL)
-            return mst_usage_error("record", "%s is no option: the load tool's own go after its "
-                                   "name", argv[optind - 1]);
+            return mst_usage_error("record", "%s is not an option: the load tool's own go after "
+                                   "its name", argv[optind - 1]);
         if (option == '?' || option == ':')
             return mst_option_error("record", option, argv, options);
         status = read_option(o, option, targets);

@@ -237,7 +237,7 @@ int mst_usage_error(const char *verb, const char *format, ...)
 int mst_option_error(const char *verb, int option, char *const *argv,
                      const struct option *options)
 {
-    const char *problem = option == ':' ? "wants an argument" : "is no option";
+    const char *problem = option == ':' ? "wants an argument" : "is not an option";
     const char *word = argv[optind > 1 ? optind - 1 : 1];
     const char *nearest = option == ':' ? NULL : mst_nearest_option(options, word);
 

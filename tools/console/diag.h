@@ -49,7 +49,7 @@ void mst_diag_quiet(bool quiet);
 void mst_error_keep(char *buffer, size_t size);
 
 /* A line at the terminal's end that is redrawn each time; messages come above it. NULL
- * takes it away. Nothing where stderr is no terminal. A terminal that takes nothing now (^S, a
+ * takes it away. Nothing where stderr is not a terminal. A terminal that takes nothing now (^S, a
  * slow line) keeps the line that it has, and is waited for only by NULL. */
 void mst_status_line(const char *text);
 /* How many columns of it are shown. */

@@ -7,7 +7,7 @@
 /* The number of letters to add, drop or change to get from a to b. */
 unsigned mst_edit_distance(const char *a, const char *b);
 
-/* More changes than this are no slip of the finger. */
+/* More changes than this are not a slip of the finger. */
 #define MST_SLIP_MAX 2u
 
 /* The name of the long option that the word "--NAME" or "--NAME=VALUE" was meant to be; NULL: none

@@ -41,7 +41,7 @@ static inline struct mst_doc mst_doc_markdown(struct mst_sink *sink)
 void mst_doc_heading(const struct mst_doc *doc, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Sentences. An empty text is no paragraph. */
+/* Sentences. An empty text is not a paragraph. */
 void mst_doc_paragraph(const struct mst_doc *doc, enum mst_style style, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -19,7 +19,7 @@ void mst_line_styled(struct mst_sink *sink, enum mst_style style, const char *fo
 #define MST_TEXT_INDENT 12u
 
 /* A sentence in lines of at most `width` columns: `first`, no longer than `indent`, stands
- * before the first line, and all are indented by `indent`. An empty sentence is no line. */
+ * before the first line, and all are indented by `indent`. An empty sentence is not a line. */
 void mst_wrapped(struct mst_sink *sink, const char *first, unsigned indent, unsigned width,
                  const char *text);
 void mst_wrapped_styled(struct mst_sink *sink, enum mst_style style, const char *first,

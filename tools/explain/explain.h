@@ -60,7 +60,7 @@ struct mst_explanation {
     struct mst_summary summary;              /* with findings and verdict */
 };
 
-/* "90", "90s", "5m", "2h": one second to seven days. False: the text is no such time. */
+/* "90", "90s", "5m", "2h": one second to seven days. False: the text is not such a time. */
 bool mst_explain_last_parse(const char *text, uint64_t *last_ns);
 
 /* Explains the targets (none: all of this machine); last_ns: how long ago the oldest requests may

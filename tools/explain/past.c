@@ -344,7 +344,7 @@ static void find_window(struct mst_explanation *e)
         e->from_ns = e->until_ns;
 }
 
-/* Time before the first request is no part of the load. */
+/* Time before the first request is not a part of the load. */
 static bool begin_with_first(struct mst_explanation *e)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(e->archive),

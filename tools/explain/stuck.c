@@ -304,7 +304,7 @@ static bool knows_cpu(const struct mst_explanation *e)
 }
 
 /* Threads that wait for a CPU are known over the last seconds only, and neither whose work it was
- * nor whom it delayed, if the requests do not tell: so it is no headline. */
+ * nor whom it delayed, if the requests do not tell: so it is not a headline. */
 static bool add_cpu(struct mst_explanation *e)
 {
     static const uint64_t spans_s[MST_PRESSURE_SPANS] = { 10, 60, 300 };

@@ -15,7 +15,7 @@
 /* Which requests: all of which one of these is true. */
 struct mst_export_choice {
     uint64_t slowest;            /* so many of each server */
-    uint64_t slower_than_ns;     /* MST_UNKNOWN: that is no reason */
+    uint64_t slower_than_ns;     /* MST_UNKNOWN: that is not a reason */
     bool     failed;             /* status 5xx */
     bool     sampled;            /* traceparent says so */
     uint64_t last_row;           /* of those, the ones up to this row; 0: all */
@@ -36,7 +36,7 @@ typedef int mst_export_send(void *context, const struct mst_export_batch *batch,
 struct mst_export {
     struct mst_export_choice choice;
     const char      *service;    /* service.name */
-    const char      *host;       /* host.name of servers that are no URL; NULL: this machine's */
+    const char      *host;       /* host.name of servers that are not a URL; NULL: this machine's */
     mst_export_send *send;
     void            *context;
     uint64_t         servers;    /* Apaches that were exported so far */

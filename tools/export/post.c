@@ -85,7 +85,7 @@ static int check_url(const char *url, char error[MST_ERROR_MAX])
     return result;
 }
 
-/* The given URL with each signal's path; the path that it has already is no part of it. */
+/* The given URL with each signal's path; the path that it has already is not a part of it. */
 static int set_urls(struct mst_post *p, const char *given, char error[MST_ERROR_MAX])
 {
     size_t length = strlen(given), path = strlen("/v1/traces");
@@ -323,7 +323,7 @@ static int tell_failure(struct mst_post *p, CURLcode code, char error[MST_ERROR_
         return mst_fail(error, "%s: connection refused: nothing listens there. Is the collector "
                         "running, and is this its port for HTTP (4318)?", p->url);
     if (code == CURLE_UNSUPPORTED_PROTOCOL || code == CURLE_WEIRD_SERVER_REPLY)
-        return mst_fail(error, "%s: the answer is no HTTP/1.1. Is this the port for gRPC (4317)? "
+        return mst_fail(error, "%s: the answer is not HTTP/1.1. Is this the port for gRPC (4317)? "
                         "Name that for HTTP (4318)", p->url);
     return mst_fail(error, "%s: no answer: %s", p->url,
                     p->reason[0] != '\0' ? p->reason : curl_easy_strerror(code));

@@ -1,5 +1,5 @@
 /* down.c - the rule for a PHP-FPM that did not run while Apache handed requests to it: then the
- * failures are no backend's that is slow or full. See rules.h. */
+ * failures are not a backend's that is slow or full. See rules.h. */
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"

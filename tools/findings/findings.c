@@ -14,7 +14,7 @@
 
 /* ---- when nothing can be said -------------------------------------------------------------- */
 
-/* Why what was recorded is no evidence of what ran out. NULL: it can be. */
+/* Why what was recorded is not evidence of what ran out. NULL: it can be. */
 static const char *find_obstacle(const struct mst_inquiry *q, enum mst_code *code)
 {
     const struct mst_summary *s = q->s;
@@ -77,7 +77,7 @@ static uint64_t heaviest_of_servers(const struct mst_summary *s)
 }
 
 /* The first finding, and the second where it explains a headline's share, too. */
-/* A few requests are no sample of those that a prediction is about. */
+/* A few requests are not a sample of those that a prediction is about. */
 static void predict_from_enough(struct mst_summary *s)
 {
     const struct mst_summary_server *front = mst_summary_front(s);

@@ -21,7 +21,7 @@ static bool knows_sending(const struct mst_summary_server *server)
 }
 
 /* The kernel counts small gaps between a client's windows as the network's, and the reverse: what
- * is much less than the other is no headline. */
+ * is much less than the other is not a headline. */
 static void find_sending(struct mst_inquiry *q, enum mst_code code, uint64_t part_ns,
                          uint64_t other_ns, enum mst_interval interval)
 {

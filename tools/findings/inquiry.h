@@ -36,7 +36,7 @@ void mst_found_subject(struct mst_finding *f, const char *subject);
 /* Many failures come before all else; few are a finding of their own, of that weight or more. */
 void mst_weigh_failure(struct mst_finding *f, uint64_t floor);
 
-/* What explains less than others, or follows from them, is no headline. */
+/* What explains less than others, or follows from them, is not a headline. */
 void mst_found_no_headline(struct mst_finding *f);
 
 /* Whether what is found of a server belongs to this inquiry's: that it is the budget's front, or a

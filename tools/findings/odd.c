@@ -39,7 +39,7 @@ static uint64_t errors_of(const struct mst_summary_server *s)
 
 static const struct measure {
     uint64_t  (*of)(const struct mst_summary_server *server);
-    uint64_t    apart_min;     /* less is no difference */
+    uint64_t    apart_min;     /* less is not a difference */
     const char *number;        /* its name among the finding's figures */
 } measures[MST_ODD_COUNT] = {
     [MST_ODD_LIMIT]  = { limit_of, 1, "workers_limit" },

@@ -2,7 +2,7 @@
  *
  * A load tool with C connections sends the next request when it has the answer to the last: with a
  * worker for each it has C requests at once, and C / held of them a second (Little's law), unless
- * the CPUs are full before. What the server completed in this run is no measure of that: too few
+ * the CPUs are full before. What the server completed in this run is not a measure of that: too few
  * workers made it so few.
  */
 #include "findings/plan.h"

@@ -119,7 +119,7 @@ static struct mst_unanswered count_unanswered(const struct mst_inquiry *q)
     }
     u.completed = mst_subtract_saturated(servers_have_more(q), answered_though_failed(q));
     if (c->abandons)
-        u.completed = 0;   /* those that it left at its end are no failures */
+        u.completed = 0;   /* those that it left at its end are not failures */
     if (u.completed > u.unknown)
         u.completed = u.unknown;
     return u;
@@ -167,7 +167,7 @@ static void find_no_answer(struct mst_inquiry *q)
     mst_say_no_answer(f, q->s);
 }
 
-/* A page whose length varies is no failure, and the load tool cannot tell. */
+/* A page whose length varies is not a failure, and the load tool cannot tell. */
 static void find_lengths(struct mst_inquiry *q)
 {
     const struct mst_summary_client *c = &q->s->client;

@@ -166,7 +166,7 @@ static int read_hey_header(struct mst_row_reader *reader, char *line, char error
     (void)reader;
     if (strcmp(line, HEY_ROWS_HEADER) == 0)
         return 0;
-    return mst_fail(error, "what hey printed are no rows: their first line should be \""
+    return mst_fail(error, "what hey printed has no rows: its first line should be \""
                     HEY_ROWS_HEADER "\"");
 }
 

@@ -260,8 +260,8 @@ static char *value_end(char *value)
     return value;
 }
 
-/* Finds the members that are needed, and ends each. A name in quotes is no part of a string: there,
- * a backslash stands before each quote. */
+/* Finds the members that are needed, and ends each. A name in quotes is not a part of a string:
+ * there, a backslash stands before each quote. */
 static void fields_of_json(char *fields[COLUMNS], char *line)
 {
     static const char *const names[COLUMNS] = {

@@ -114,13 +114,13 @@ struct mst_row_totals {
     uint64_t answered_ns, max_ns;      /* times of those with an answer: their sum, the longest */
     uint64_t first_start_ns, last_end_ns;
     bool     status_unknown;           /* of any row */
-    uint64_t bad;                      /* lines that were no rows; set by the reader */
+    uint64_t bad;                      /* lines that were not rows; set by the reader */
 };
 
 /* What a file of rows says besides its requests. */
 enum mst_rows_end { MST_ROWS_END_UNKNOWN, MST_ROWS_ENDED, MST_ROWS_CUT_SHORT };
 struct mst_rows_said {
-    uint64_t bad;                      /* lines that are no rows (a half-written last one) */
+    uint64_t bad;                      /* lines that are not rows (a half-written last one) */
     uint64_t start_step_ns;            /* resolution of starts; 0: the tool's plan says it */
     uint64_t dropped;                  /* iterations that could not begin when they should */
     uint64_t cpu_ns, cpu_wall_ns;      /* CPU time of the process, in that time; 0: not known */
@@ -170,7 +170,7 @@ struct mst_loadtool {
     int (*read_header)(struct mst_row_reader *reader, char *line, char error[MST_ERROR_MAX]);
 
     /* Reads a line, without its end, which it may change; NULL: there are no more.
-     * 1: *row is one; 0: the line makes no row of its own; -1: it is no line of
+     * 1: *row is one; 0: the line makes no row of its own; -1: it is not a line of
      * such rows. NULL: it writes no rows. */
     int (*read_row)(struct mst_row_reader *reader, struct mst_client_row *row, char *line);
 };

@@ -5,7 +5,7 @@
  * Requests that failed have no row: so rows are asked for only where the number of
  * requests is known, since then what has no row has failed. With -z the JSON tells
  * more. Requests in flight at its end are aborted (unless told -w) and counted as
- * "aborted due to deadline", which is no failure.
+ * "aborted due to deadline", which is not a failure.
  *
  * With --latency-correction (and -q) a time counts from when the request should
  * have been sent; its row's start does not. A redirect that oha follows is no
@@ -188,7 +188,7 @@ static int read_oha_header(struct mst_row_reader *reader, char *line, char error
     (void)reader;
     if (strcmp(line, OHA_ROWS_HEADER) == 0)
         return 0;
-    return mst_fail(error, "what oha wrote are no rows: their first line should be \""
+    return mst_fail(error, "what oha wrote has no rows: its first line should be \""
                     OHA_ROWS_HEADER "\"");
 }
 

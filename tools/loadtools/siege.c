@@ -8,7 +8,7 @@
  *
  * "transactions" are answers, "successful" ones those with a status below 400 (or 401,
  * 407). "failed" are requests without an answer, and answers with 408 or 5xx: these
- * are no transactions, and there is no telling them apart. It follows redirects and,
+ * are not transactions, and there is no telling them apart. It follows redirects and,
  * unless told --no-parser, fetches what a page refers to: how many requests it is
  * to make cannot be told. At the end of -t what is in flight is abandoned.
  *

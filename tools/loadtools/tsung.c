@@ -8,8 +8,8 @@
  * they have rows that begin, and end, when tsung did.
  *
  * tsung holds its lines back for 5 s ("protocol") or 2 s, and ends without writing what it
- * holds then: also answers may have no line, which are no failures. tsung.log counts
- * answers, too: those without a line are lines that are no rows. None is lost where each
+ * holds then: also answers may have no line, which are not failures. tsung.log counts
+ * answers, too: those without a line are lines that are not rows. None is lost where each
  * user stays for that long after its last answer (a thinktime).
  *
  * Users arrive by chance (a Poisson process) at the rate that the configuration says.

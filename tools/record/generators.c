@@ -252,7 +252,7 @@ static void say_rest(const struct file *f)
     const struct mst_rows_said *said = &f->generator.said;
 
     if (said->bad > 0)
-        mst_warn("%s: %" PRIu64 " lines are no rows and were left out%s", f->name, said->bad,
+        mst_warn("%s: %" PRIu64 " lines are not rows and were left out%s", f->name, said->bad,
                  said->bad == 1 ? ": its generator was killed, or writes still" : "");
     if (said->end == MST_ROWS_CUT_SHORT)
         mst_warn("%s: its generator did not end by itself: what it did last is not in there",

@@ -13,7 +13,7 @@
 
 #define DRAW_NS      (300 * MST_NS_PER_MS)
 #define RATE_NS      MST_NS_PER_S   /* the rate is of this time or longer */
-#define FULL_NS      MST_NS_PER_S   /* workers that are all busy for less are no finding */
+#define FULL_NS      MST_NS_PER_S   /* workers that are all busy for less are not a finding */
 #define FULL_GAP_NS  MST_NS_PER_S   /* so long after the last look that saw it they are not */
 #define FINDING_MAX  96u
 #define GAP          2u             /* columns between two fields */

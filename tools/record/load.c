@@ -304,7 +304,7 @@ static int read_rows(struct collection *c)
     if (count >= 0 && said.bad == 0)
         return 0;
     if (count >= 0)
-        snprintf(error, sizeof error, "%" PRIu64 " lines among the load tool's rows are no rows "
+        snprintf(error, sizeof error, "%" PRIu64 " lines among the load tool's rows are not rows "
                  "and were left out", said.bad);
     return note(c, error);
 }

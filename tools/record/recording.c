@@ -41,7 +41,7 @@ static int prepare_command(struct mst_recording *r)
         mst_progress("adding %s to %s, for %s (--no-flags: not)", r->load.plan.added,
                      mst_load_name(&r->load), r->load.plan.added_for);
     if (r->load.tool == &mst_loadtool_generic)
-        mst_progress("%s is no load tool that mpmstat can read (those are: %s): recording the "
+        mst_progress("%s is not a load tool that mpmstat can read (those are: %s): recording the "
                      "server's side only", mst_load_name(&r->load), mst_loadtool_names());
     return MST_EXIT_OK;
 }

@@ -195,7 +195,7 @@ static bool warn_of_missing(const struct mst_recording *r, unsigned missing)
     return true;
 }
 
-/* One line, and the last: removing them is no hurry. A PHP-FPM that does not run is more than
+/* One line, and the last: removing them is not urgent. A PHP-FPM that does not run is more than
  * litter, where no PHP is recorded: Apache answers 503 in its place. */
 static void say_left_over(const struct mst_left_over *left, bool lacks_php)
 {

@@ -108,7 +108,7 @@ int mst_sampler_finish(struct mst_sampler *s);
 
 /* Ends what is recorded into this archive where another one follows: what the journal gets from
  * here on is that one's, which begins with this one's last sample. Then go_on, before the next
- * tick. A server that does not answer is no error. */
+ * tick. A server that does not answer is not an error. */
 int mst_sampler_hand_over(struct mst_sampler *s);
 int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id);
 

@@ -288,7 +288,7 @@ static bool compare_urls(struct mst_comparison_table *t, const struct mst_compar
 
     for (i = 1; i < side->count; i++)
         if (!is_same(side->runs[i].urls, side->runs[0].urls))
-            return warn(t, "the runs of %c are no repetitions of each other: \"%s\" and \"%s\"",
+            return warn(t, "the runs of %c are not repetitions of each other: \"%s\" and \"%s\"",
                         letter, shown(side->runs[0].urls), shown(side->runs[i].urls));
     return true;
 }
@@ -426,7 +426,7 @@ static bool has_item(const char *list, const char *item, size_t length)
     return false;
 }
 
-/* What of a list "a 1; b 2" the other list does not have, on the heap; a text that is no list is
+/* What of a list "a 1; b 2" the other list does not have, on the heap; a text that is not a list is
  * one item. NULL: out of memory. */
 static char *only_in(const char *list, const char *other)
 {

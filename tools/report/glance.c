@@ -78,7 +78,7 @@ static void put_running(struct mst_sink *sink, const struct mst_snapshot *b)
     mst_items_put(sink, "Running", &items);
 }
 
-/* The status page's own requests are no load. */
+/* The status page's own requests are not load. */
 static bool is_load(const struct mst_snapshot_label *label)
 {
     return label->label == NULL || strcmp(label->label, MST_LABEL_STATUS_NAME) != 0;

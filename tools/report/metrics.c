@@ -157,7 +157,7 @@ static const char no_php[] = "no PHP was recorded: its extension was not loaded,
                              "not among the targets";
 static const char no_interval[] = "no request had it, or the server's mpmstat does not measure it";
 static const char no_wait[] = "no request waited for it, or PHP's waits were not measured";
-static const char no_limit[] = "this PHP is no FPM, or FPM's configuration was not found: set "
+static const char no_limit[] = "this PHP is not FPM, or FPM's configuration was not found: set "
                                "mpmstat.workers_limit";
 static const char no_memory[] = "the kernel does not report it, or that mpmstat did not read it";
 static const char no_group[] = "the server's control group has no such limit, or cannot be seen";

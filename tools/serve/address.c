@@ -88,7 +88,7 @@ static bool set_v6(struct mst_serve_address *a, const char *host, uint16_t port)
     return true;
 }
 
-/* Precondition: there is room. False: `host` is no address. */
+/* Precondition: there is room. False: `host` is not an address. */
 static bool add(struct mst_serve_addresses *all, const char *host, uint16_t port, bool is_optional)
 {
     struct mst_serve_address *a = &all->items[all->count];

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 
-/* Prometheus's list of default ports (9100 to 9999) is full; this one is no service of IANA's, and
- * below the ports that Linux gives to connections. */
+/* Prometheus's list of default ports (9100 to 9999) is full; this one is not a service of IANA's,
+ * and below the ports that Linux gives to connections. */
 #define MST_SERVE_PORT "19117"
 
 #define MST_SERVE_ADDRESSES 8u    /* at most, in all */

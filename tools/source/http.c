@@ -153,7 +153,7 @@ static char *build_url(const char *base, const char *query, char error[MST_ERROR
     }
     if (curl_url_set(parts, CURLUPART_URL, base, 0) != CURLUE_OK) {
         snprintf(error, MST_ERROR_MAX,
-                 "%s: this is no URL; expected http://HOST[:PORT]/PATH", shown);
+                 "%s: this is not a URL; expected http://HOST[:PORT]/PATH", shown);
     } else if (curl_url_get(parts, CURLUPART_USER, &user, 0) == CURLUE_OK) {
         snprintf(error, MST_ERROR_MAX,
                  "a URL with a user and a password in it would show them to everyone; put them "

@@ -124,7 +124,7 @@ void mst_line_string(struct mst_line *l, const char *key, char *out, size_t room
     snprintf(out, room, "%s", value);
 }
 
-#define REPLACED_BYTES 3u   /* of \ufffd, which stands for a byte that was no UTF-8 */
+#define REPLACED_BYTES 3u   /* of \ufffd, which stands for a byte that was not UTF-8 */
 
 void mst_line_cut_string(struct mst_line *l, const char *key, char *out, size_t room)
 {

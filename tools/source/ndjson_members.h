@@ -47,7 +47,7 @@ bool mst_line_boolean(struct mst_line *l, const char *key);
 /* A string that is too long is a problem. */
 void mst_line_string(struct mst_line *l, const char *key, char *out, size_t room);
 
-/* A string that is too long because bytes that were no UTF-8 have become three on their way
+/* A string that is too long because bytes that were not UTF-8 have become three on their way
  * (\ufffd) is cut to the room, at the end of a character. */
 void mst_line_cut_string(struct mst_line *l, const char *key, char *out, size_t room);
 

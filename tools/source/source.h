@@ -103,7 +103,7 @@ struct mst_source_wait {
 void mst_source_set_wait(struct mst_source *source, const struct mst_source_wait *wait);
 
 /* Nothing is asked for, read or waited for after this instant (CLOCK_MONOTONIC). A poll
- * that it or the stop flag ends is no failure: what is left is pending. UINT64_MAX: never,
+ * that it or the stop flag ends is not a failure: what is left is pending. UINT64_MAX: never,
  * as at open. */
 void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns);
 

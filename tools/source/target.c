@@ -202,7 +202,7 @@ static int add_directory(struct taking *taking, const char *directory)
     if (list.cut)
         snprintf(taking->targets->note, sizeof taking->targets->note,
                  "%.400s has more than %u entries: boards behind them are not found; remove what "
-                 "is no board", directory, MST_DIRECTORY_ENTRIES);
+                 "is not a board", directory, MST_DIRECTORY_ENTRIES);
     mst_board_list_free(&list);
     errno = reason;
     return rc == 0 ? count : -1;

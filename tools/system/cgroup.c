@@ -138,7 +138,7 @@ static uint64_t number(const struct mst_cgroup_place *place, const char *name, c
         at++;
     }
     value = strtoull(at + n, &end, 10);
-    return end > at + n ? value : MST_UNKNOWN;   /* "max" is no number */
+    return end > at + n ? value : MST_UNKNOWN;   /* "max" is not a number */
 }
 
 static uint64_t times(uint64_t value, uint64_t factor)

@@ -68,7 +68,7 @@ void mst_config_each_line(struct mst_config *config, const char *file, bool cont
 void mst_config_read_lines(struct mst_config *config, FILE *stream, const char *name,
                            bool continues, mst_config_take_line *take, void *context);
 /* The same of all files of a pattern, in the order of their names, and of a directory all below it;
- * that there is none is no failure. */
+ * that there is none is not a failure. */
 void mst_config_each_file(struct mst_config *config, const char *pattern, bool continues,
                           mst_config_take_line *take, void *context);
 

@@ -156,7 +156,7 @@ static bool expand(const struct reading *r, const char *text, char *to, size_t r
 
 /* ---- conditions ------------------------------------------------------------------------------ */
 
-/* "event.c", "mpm_event_module": whether it is the MPM that runs; MAYBE: it is no MPM. */
+/* "event.c", "mpm_event_module": whether it is the MPM that runs; MAYBE: it is not an MPM. */
 static enum truth is_mpm(const struct reading *r, const char *module)
 {
     static const char *const mpms[] = { "event", "worker", "prefork", "itk" };

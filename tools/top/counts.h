@@ -4,7 +4,7 @@
 
 #include "top/model.h"
 
-/* Whether the status page's own requests are counted there: they are no load. */
+/* Whether the status page's own requests are counted there: they are not load. */
 bool mst_top_is_status(const char *label);
 
 /* Copies a string of a board; NULL as "". */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ESCAPE_MS 50   /* after which an Esc is no begin of a key's sequence */
+#define ESCAPE_MS 50   /* after which an Esc does not begin a key's sequence */
 
 enum { PAIR_ALARM = 1, PAIR_HEADING };
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "top/view.h"
 
-/* Keys that are no characters. */
+/* Keys that are not characters. */
 enum mst_top_key {
     MST_TOP_KEY_NONE = 0,
     MST_TOP_KEY_TAB = '\t', MST_TOP_KEY_ENTER = '\n', MST_TOP_KEY_ESCAPE = 27,

@@ -1,5 +1,5 @@
 /* text.h - one line of a terminal, in columns. Whatever comes from a board or a URL is made
- * harmless here: each control, each byte that is no character of the locale, and each character
+ * harmless here: each control, each byte that is not a character of the locale, and each character
  * that has no width of its own becomes a '?'.
  */
 #ifndef MPMSTAT_TOP_TEXT_H

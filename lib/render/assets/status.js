@@ -60,7 +60,7 @@ function waitOf(slot) {
 }
 
 // What PHP's workers are doing, by the request's number, which Apache's worker with the same
-// request has, too. Two Apaches can have given the same number: such is no answer.
+// request has, too. Two Apaches can have given the same number: such is not an answer.
 function phpByRequest(boards) {
     const found = new Map();
     for (const board of boards.filter(b => b.producer === "php"))

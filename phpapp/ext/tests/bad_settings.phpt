@@ -1,5 +1,5 @@
 --TEST--
-Numbers out of range and what is no label leave the defaults
+Numbers out of range and what is not a label leave the defaults
 --EXTENSIONS--
 mpmstat
 --INI--

@@ -176,7 +176,7 @@ PHP];
 
 // What checks a setting's stored value, by what kind of value it is.
 const LIBRARY_SANITIZERS = [<<<'PHP'
-    // The number of {a} for each {b}: whole, from {i} to {k}00. What is no number counts as
+    // The number of {a} for each {b}: whole, from {i} to {k}00. What is not a number counts as
     // none at all, and gets the smallest that still shows the {c}.
     //
     // $value: What is stored: from a form, from an import, from an older version.

@@ -162,7 +162,7 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
         assert_whole(spans, run)
         slept, = [child for child in children(spans, run) if child.name == "sleep"]
         assert slept.kind == INTERNAL and slept.end - slept.start >= SLEEP_US * 1000 * 0.9
-    # Where PHP gets no CPU until the answer is there, that is no wait for the collector.
+    # Where PHP gets no CPU until the answer is there, that is not a wait for the collector.
     waits = [s for s in spans if s.attributes.get("mpmstat.wait") == "http"]
     assert len(waits) == ask(archive, "SELECT count(*) FROM php_waits WHERE kind = 'http' AND "
                                       "wait_ns > 0")[0][0]

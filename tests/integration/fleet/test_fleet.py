@@ -2,7 +2,7 @@
 collector of OpenTelemetry, and a load from 4 processes. One server has half the PHP workers.
 
 All of it is on loopback addresses in a network namespace of its own: the balancer is 127.0.0.1:80,
-the servers are 127.0.0.11:80 to 127.0.0.18:80. Two programs are no packages of Debian. These
+the servers are 127.0.0.11:80 to 127.0.0.18:80. Two programs are not packages of Debian. These
 variables name them; without, the test has small ones of its own in their place:
 
     MPMSTAT_LOCUST    Locust's program: a master and 4 workers; else 4 of support/small_locust.py,

@@ -151,7 +151,7 @@ def test_killed(recorded, archive, tmp_path):
     text = k6(rows / "a.csv", recorded).read_text()
     (rows / "a.csv").write_text(text[:-20])
     summary, err = run_import(archive, rows)
-    assert summary["generators"][0]["bad_lines"] == 1 and "1 lines are no rows" in err
+    assert summary["generators"][0]["bad_lines"] == 1 and "1 lines are not rows" in err
     assert summary["client"]["requests"] >= 399
 
 

@@ -157,7 +157,7 @@ def test_cgi_is_told(server, mpm):
     ask(apache, page)
     ask(apache, page)
     text = ask(apache, "/nowhere", status=404)
-    assert "REDIRECT_MPMSTAT" not in text, "a file that is missing is no program"
+    assert "REDIRECT_MPMSTAT" not in text, "a file that is missing is not a program"
 
 
 def test_php_is_told(php_server, mpm):

@@ -84,13 +84,13 @@ def missing(promise, found, where="board"):
     """What of a promise is not there, or is of another type."""
     if isinstance(promise, dict):
         if not isinstance(found, dict):
-            return [f"{where}: {found!r} is no object"]
+            return [f"{where}: {found!r} is not an object"]
         return [m for key, inner in promise.items() for m in
                 (missing(inner, found[key], f"{where}.{key}") if key in found
                  else [f"{where}.{key}: not there"])]
     if isinstance(promise, list):
         if not isinstance(found, list) or not found:
-            return [f"{where}: {found!r} is no list with something in it"]
+            return [f"{where}: {found!r} is not a list with something in it"]
         return [m for i, entry in enumerate(found)
                 for m in missing(promise[0], entry, f"{where}[{i}]")]
     return [] if isinstance(found, promise) else [f"{where}: {found!r} is no {promise}"]

@@ -282,7 +282,7 @@ def test_labels_off_and_paths(server, mpm):
 
 @pytest.mark.mpms("worker", "event")
 def test_http2_requests_are_counted(server, mpm):
-    """Streams are served by threads that are no workers of the MPM."""
+    """Streams are served by threads that are not workers of the MPM."""
     apache = server(mpm, CGI + "Protocols h2c http/1.1", modules=["http2", cgi_module(mpm)])
     path = apache.cgi("nap", "sleep 0.1\necho Content-Type: text/plain\necho\necho done\n")
     # A process each: several URLs of one curl 7.88 fail against any Apache.

@@ -313,7 +313,7 @@ def test_internal_redirects_and_subrequests(server, mpm):
 
 
 def test_proxied_to_a_slow_backend(server, mpm):
-    """The backend's time is `handle`, and connections to it are no clients'."""
+    """The backend's time is `handle`, and connections to it are not clients'."""
     with backend.HTTPBackend(delay=0.2) as behind:
         apache = server(mpm, f'ProxyPass "/back/" "http://127.0.0.1:{behind.port}/"',
                         modules=["proxy", "proxy_http"])
@@ -363,7 +363,7 @@ def test_a_backend_that_is_not_there(server, mpm):
 @pytest.mark.parametrize("by", ("proxy_http", "proxy_wstunnel"))
 def test_a_websocket(server, mpm, by):
     """One record, from the handshake to the end, and in flight meanwhile. What passes
-    is no response: all of it is `handle`."""
+    is not a response: all of it is `handle`."""
     with backend.WebSocketBackend() as behind:
         url = (f"http://127.0.0.1:{behind.port}/ upgrade=websocket" if by == "proxy_http"
                else f"ws://127.0.0.1:{behind.port}/")
@@ -544,7 +544,7 @@ def session_seen(apache, state, streams, session=None, patience=5):
 
 @pytest.mark.mpms("worker", "event")
 def test_the_worker_of_an_http2_session(server, mpm):
-    """It handles while streams are in flight, whose threads are no workers and counted apart;
+    """It handles while streams are in flight, whose threads are not workers and counted apart;
     then it keeps the connection alive, or lets go of it where event does."""
     apache = server(mpm, HTTP2 + "\nKeepAliveTimeout 30", workers=4, threads=4,
                     modules=["http2", cgi_module(mpm)])
@@ -594,7 +594,7 @@ def test_http2_response_in_two_parts(server, mpm):
 
 @pytest.mark.mpms("worker", "event")
 def test_http2_to_a_proxied_backend(server, mpm):
-    """mod_proxy_http behind streams: its connections are no clients'."""
+    """mod_proxy_http behind streams: its connections are not clients'."""
     with backend.HTTPBackend(delay=0.2) as behind:
         apache = server(mpm, HTTP2 + f'\nProxyPass "/back/" "http://127.0.0.1:{behind.port}/"',
                         modules=["http2", "proxy", "proxy_http", cgi_module(mpm)])

@@ -238,7 +238,7 @@ def test_help():
     (["up", "event-fpn", "sleep"], 'there is no stack "event-fpn"; there are: '),
     (["up", "event-fpm", "slip"], 'there is no workload "slip"; there are: '),
     (["up", "event-fpm", "sleep", "workers=3"], "expected PARAMETER=VALUE"),
-    (["up", "--frob", "event-fpm", "sleep"], "--frob is no option"),
+    (["up", "--frob", "event-fpm", "sleep"], "--frob is not an option"),
     (["try", "event-fpm", "sleep"], "try takes a load tool's command after --"),
     (["try", "event-fpm", "sleep", "--"], "try takes a load tool's command after --"),
     (["try", "event-fpm", "sleep", "--", "ab", "-n", "1"], "the load command has no ${URL}"),

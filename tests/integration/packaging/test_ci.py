@@ -129,7 +129,7 @@ class GitLab(http.server.BaseHTTPRequestHandler):
 
 
 def test_gitlab_note(tmp_path):
-    """The first job makes a note, the second one replaces it; the token is no argument."""
+    """The first job makes a note, the second one replaces it; the token is not an argument."""
     gitlab = http.server.ThreadingHTTPServer(("127.0.0.1", 0), GitLab)
     gitlab.notes, gitlab.seen = [], []
     thread = threading.Thread(target=gitlab.serve_forever)

@@ -17,8 +17,8 @@ SMALL = "mount -t tmpfs -o size=1m none"
 @pytest.mark.parametrize("run, shm, place, said", [
     (TMPFS, TMPFS, "run", ""),
     (TMPFS, SMALL, "run", ""),
-    (DISK, TMPFS, "shm", "is no tmpfs with room here: the boards are in SHM/mpmstat ("),
-    (SMALL, TMPFS, "shm", "is no tmpfs with room here"),
+    (DISK, TMPFS, "shm", "is not a tmpfs with room here: the boards are in SHM/mpmstat ("),
+    (SMALL, TMPFS, "shm", "is not a tmpfs with room here"),
     (DISK, SMALL, "run", "no tmpfs has 49152 kB free: the boards are in RUN, and the kernel writes"),
     (DISK, DISK, "run", "with a larger --shm-size"),
     ("mount -t tmpfs -o ro none", TMPFS, None, "RUN cannot be written: neither server can run"),

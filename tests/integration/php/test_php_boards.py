@@ -203,7 +203,7 @@ def test_a_board_that_others_may_write_to_is_not_taken(place):
 def test_a_file_that_is_no_board_is_left_alone(place):
     own_board(place).write_bytes(b"a letter to grandmother")
     own_board(place).chmod(0o600)
-    assert_not_taken(place, "is a file that is no board")
+    assert_not_taken(place, "is a file that is not a board")
     assert own_board(place).read_bytes() == b"a letter to grandmother"
 
 

@@ -167,7 +167,7 @@ def test_settings_that_are_off_are_shown_as_0(fpm, off):
 @pytest.mark.parametrize("setting, value", [("journal", "1G"), ("processes", "2M"),
                                             ("workers_limit", "4G")])
 def test_a_number_out_of_bounds_leaves_the_default(fpm, setting, value):
-    """And is no reason not to record."""
+    """And is not a reason not to record."""
     master = fpm(**{setting: value})
     assert php.fastcgi(master.socket, master.script("x.php", "<?php echo 1;")) == (200, "1")
     assert "without recording" not in master.log_text()

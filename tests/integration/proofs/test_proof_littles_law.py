@@ -14,7 +14,7 @@ RUNS = 3
 
 def client_seconds(apache):
     """ab's throughput x its mean time x its duration: the sum of its times. And for how much of it ab
-    itself waited for a CPU, which is no request's time: it delays all that are in flight."""
+    itself waited for a CPU, which is not a request's time: it delays all that are in flight."""
     rows = apache.root / "ab.tsv"
     told = clients.ab(apache.port, PAGE, REQUESTS, CONCURRENCY, ["-g", str(rows)])
     assert told["complete"] == REQUESTS and told["non_2xx"] == 0, told["text"]

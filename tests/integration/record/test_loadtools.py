@@ -218,7 +218,7 @@ TSUNG_ROW = "179528396{0}.5;<0.17{0}.0>;{0};get;127.0.0.1;/;{1};113;72.5;-;;;\n"
 
 @pytest.mark.parametrize("rows, requests, failed, said", [
     (("200", "200", "200", "404", "error_closed"), 4, 2, None),
-    (("200", "200", "error_closed"), 2, 2, "2 lines among the load tool's rows are no rows"),
+    (("200", "200", "error_closed"), 2, 2, "2 lines among the load tool's rows are not rows"),
     ((), None, None, "its configuration wants dumptraffic"),
 ])
 def test_answers_that_tsung_loses(php_server, script, archive, tmp_path, rows, requests, failed,
@@ -295,7 +295,7 @@ def test_a_request_on_both_sides(php_server, tmp_path, archive, trusted):
     joined = summary["client"]["joined"]
     assert joined["by"] == ("id" if trusted else "time"), joined
     if trusted:
-        # The first four sent an X-MPMStat-Id that is no number.
+        # The first four sent an X-MPMStat-Id that is not a number.
         assert joined["requests"] == 76 and joined["ambiguous"] == 0, joined
         assert ask(archive, PAIRS) == [(76, 76)], "a pair is of two requests"
     else:

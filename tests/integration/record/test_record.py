@@ -442,7 +442,7 @@ def test_disk_full(server, archive, tmp_path, as_root):
 
 
 @pytest.mark.parametrize("words, said", [
-    (["--bogus"], "--bogus is no option: the load tool's own go after its name"),
+    (["--bogus"], "--bogus is not an option: the load tool's own go after its name"),
     (["--format", "xml", "--", "true"], 'no format "xml"'),
     (["--timeout", "0", "--", "true"], "whole seconds"),
     (["-o", "", "--", "true"], "name of a file"),

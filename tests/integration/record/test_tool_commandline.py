@@ -43,8 +43,8 @@ def test_the_version():
     (["frobnicate"], 'no verb "frobnicate". See mpmstat --help'), ([""], 'no verb ""'),
     (["--frobnicate"], "no verb"), (["help", "stauts"], "did you mean status?"),
     (["v" * 10000], "no verb"),
-    (["status", "--frob"], "--frob is no option. See mpmstat status --help"),
-    (["status", "-x"], "-x is no option"), (["status", "--format"], "wants an argument"),
+    (["status", "--frob"], "--frob is not an option. See mpmstat status --help"),
+    (["status", "-x"], "-x is not an option"), (["status", "--format"], "wants an argument"),
     (["status", "--format", "html"], "text, json, openmetrics, prometheus"),
     (["status", "--timeout", "soon"], "0.1 to 3600 seconds"),
     (["status", "--timeout", "-1"], "0.1 to 3600 seconds"),
@@ -108,7 +108,7 @@ def test_a_pipe_that_nobody_reads(arguments, environment):
     done = subprocess.run([build.TOOL, *arguments], stdout=writer, stderr=subprocess.PIPE,
                           env=environment, text=True, timeout=30)
     os.close(writer)
-    assert (done.returncode, done.stderr) == (4, ""), "as | head is no error to be told"
+    assert (done.returncode, done.stderr) == (4, ""), "as | head is not an error to be told"
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)

@@ -38,7 +38,7 @@ MPMS = {"prefork": "StartServers            5\nMinSpareServers         5\n"
                    "MaxSpareServers         10\nMaxRequestWorkers       150\n"
                    "MaxConnectionsPerChild  0\n",
         "worker": THREADS, "event": THREADS}
-CUTS = "AH00161|AH00484|AH00485|AH10159"   # it ran out of workers; that is no complaint
+CUTS = "AH00161|AH00484|AH00485|AH10159"   # it ran out of workers; that is not a complaint
 
 
 def record(archive, targets, *words):

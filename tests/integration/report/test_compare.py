@@ -176,7 +176,7 @@ def test_failures_do_not_compare(apache, interleaved, tmp_path):
 
 @pytest.mark.parametrize("arguments, status, words", [
     (["compare"], 2, "two things to compare"), (["compare", "a"], 2, "got 1"),
-    (["compare", "--frob", "a", "b"], 2, "--frob is no option"),
+    (["compare", "--frob", "a", "b"], 2, "--frob is not an option"),
     (["compare", "--format", "csv", "a", "b"], 2, "text, md or json"),
     (["compare", "--fail-if-slower", "fast", "a", "b"], 2, "a percentage from 0 to 1000"),
     (["compare", "--fail-if-slower", "-5%", "a", "b"], 2, "a percentage from 0 to 1000"),

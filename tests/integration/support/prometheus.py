@@ -98,7 +98,7 @@ class Prometheus:
             raise AssertionError(f"{parameters}: {refusal.read().decode()}") from refusal
 
     def query(self, expression, **parameters):
-        """[(labels, value)] of now, or of another time=; NaN is no value."""
+        """[(labels, value)] of now, or of another time=; NaN is not a value."""
         found = self.ask("query", query=expression, **parameters)
         if found["resultType"] == "scalar":
             return [({}, float(found["result"][1]))]

@@ -169,7 +169,7 @@ def test_a_url_says_what_it_cannot_show(server, terminal):
     apache = server("event", workers=50)
     terminal.run(f"http://127.0.0.1:{apache.port}/mpm-status")
     shown = terminal.shows("0 of 50 busy", "(a URL has no p99)")
-    assert "handler" not in shown    # what asks is no load
+    assert "handler" not in shown    # what asks is not load
     for _ in range(20):
         assert apache.get("/index.html").status == 200
     terminal.shows("handler  default-handler")

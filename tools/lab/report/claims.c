@@ -440,7 +440,7 @@ static int add_claim(struct mst_insights *findings, const struct mst_study_data 
             continue;
         if (mst_study_metric_find(claims[i].figure, &scale) == MST_M_COUNT)
             return mst_insights_add(findings, MST_INSIGHT_UNSURE, section_of(data, &claims[i]),
-                                   sentence, mst_insight_text("\"%s\" is no figure that mpmstat "
+                                   sentence, mst_insight_text("\"%s\" is not a figure that mpmstat "
                                    "measures.", claims[i].figure));
         judge_claim(&v, section_of(data, &claims[i]), &claims[i]);
     }

@@ -62,7 +62,7 @@ static size_t count_kind(const struct mst_insights *findings, enum mst_insight_k
     return count;
 }
 
-/* Where the study has several sections, findings that are no claim's are grouped by section. */
+/* Where the study has several sections, findings that are not a claim's are grouped by section. */
 static void put_kind(struct mst_sink *sink, const struct mst_study_data *data,
                      const struct mst_insights *findings, enum mst_insight_kind kind)
 {

@@ -14,7 +14,7 @@ static const char *const curve_columns[] = { "t", "processes" };
 enum { CURVE_T, CURVE_PROCESSES };
 
 /* The server whose processes are counted: PHP where it forks them itself, else Apache. NULL: there
- * is no server, or several Apaches: one of them does not tell when all processes were there. */
+ * is not a server, or several Apaches: one of them does not tell when all processes were there. */
 static const struct mst_summary_server *spawner(const struct mst_summary *s)
 {
     const struct mst_summary_server *php = mst_summary_behind(s);

@@ -32,7 +32,7 @@ int mst_test_users_choose(struct mst_test_users *test_users, char error[MST_ERRO
             test_users->ids[found++] = id;
     if (found == MST_TEST_USERS)
         return 0;
-    return mst_fail(error, "expected %d numbers that are no user's and no group's between %u and "
+    return mst_fail(error, "expected %d free numbers of users and groups between %u and "
                     "%u, found %u", MST_TEST_USERS, FIRST_ID, LAST_ID, found);
 }
 

@@ -331,7 +331,7 @@ static int check_variables(struct maker *m, const struct mst_runs *runs)
     for (i = 0; i < runs->variable_count && m->options->only == NULL; i++) {
         v = &runs->variables[i];
         if (!is_in_texts(runs, v->name) && !is_given(m->schedule, runs, v))
-            return mst_text_fail(&m->study->text, v->line, m->error, "%s is of no use: it is no "
+            return mst_text_fail(&m->study->text, v->line, m->error, "%s is of no use: it is not a "
                                  "parameter of %s, and not in the load", v->name,
                                  v->stack != NULL ? v->stack : "these stacks or workloads");
     }

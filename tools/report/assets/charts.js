@@ -373,7 +373,7 @@ function datasets(list) {
         series.stack && !series.hidden ? stacked(series) : series, order));
 }
 
-// Of points that are no spans (a quantile's, a run's) it is the last one before x.
+// Of points that are not spans (a quantile's, a run's) it is the last one before x.
 function valueAt(series, x) {
     const points = series.points, last = points[points.length - 1];
     if (points.length === 0 || x < points[0].from) return undefined;

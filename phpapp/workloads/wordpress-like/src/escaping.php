@@ -2,7 +2,7 @@
 // escaping.php - the only ways in which data becomes HTML: every template uses them.
 declare(strict_types=1);
 
-// What is no UTF-8 is replaced: a broken character can swallow the markup after it.
+// What is not UTF-8 is replaced: a broken character can swallow the markup after it.
 function escape(string $text): string
 {
     return htmlspecialchars($text, ENT_QUOTES | ENT_SUBSTITUTE, 'UTF-8');
