@@ -140,6 +140,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/stop.h \
 	tools/console/style.c \
 	tools/console/style.h \
+	tools/doc/bar.c \
+	tools/doc/bar.h \
 	tools/doc/doc.c \
 	tools/doc/doc.h \
 	tools/doc/html.c \
@@ -302,8 +304,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/html.c \
 	tools/report/html_compare.c \
 	tools/report/html_compare.h \
-	tools/report/html_slowest.c \
-	tools/report/html_slowest.h \
+	tools/report/slowest.c \
+	tools/report/slowest.h \
 	tools/report/html_run.c \
 	tools/report/html_run.h \
 	tools/report/html_trend.c \

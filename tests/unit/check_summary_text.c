@@ -294,8 +294,9 @@ START_TEST(test_all_servers_together)
 {
     static const char *const parts[] = {
         "requests  per s     mean      p50      p95      p99      max  5xx  busy  of  server\n",
-        "  x.board\n", "  y.board\n", "  all 2 together\n", "x.board: apache",
-        "y.board: apache",
+        "  10  x.board\n", "   5  y.board\n", "  all 2 together\n",
+        "     mean  most of its time  server\n", "%   x.board\n", "%   y.board\n",
+        "x.board: apache", "y.board: apache",
     };
     struct run r = quiet_run();
     struct made m;

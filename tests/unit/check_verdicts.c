@@ -29,7 +29,7 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
       "than 5 of 50 busy: PHP's processes were started too slowly" },
     { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
       "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
-      "8.00 ms, 100.0 % of it handle (the application, or what it waits for)." },
+      "8.00 ms, 86.3 % of it handle (the application, or what it waits for)." },
     /* Alone, as behind nginx. */
     { PHP "DELETE FROM servers WHERE id = 1", "php-workers",
       "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
@@ -37,7 +37,7 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
     { PHP "DELETE FROM servers WHERE id = 1; UPDATE php_requests SET wait_ns = NULL;"
       "UPDATE samples SET workers_limit = NULL", "nothing",
       "Nothing ran out: at most 5 workers were busy and the CPUs to 12.5 %; a request takes "
-      "1.00 ms, 100.0 % of it php_run (the application" },
+      "1.00 ms, 100.0 % of it cpu (PHP's computing)." },
 };
 
 START_TEST(test_php_verdicts)

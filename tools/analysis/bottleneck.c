@@ -19,7 +19,7 @@ static uint64_t part_milli(const struct mst_summary_server *server,
     return mst_milli(part->sum_ns, total);
 }
 
-uint64_t mst_phase_milli(const struct mst_summary_server *server, enum mst_phase phase)
+static uint64_t phase_milli(const struct mst_summary_server *server, enum mst_phase phase)
 {
     return part_milli(server, &server->phases[phase]);
 }
@@ -107,7 +107,7 @@ bool mst_mostly_in(const struct mst_summary_server *server, enum mst_state state
 bool mst_starved_by_keepalive(const struct mst_summary_server *server)
 {
     return mst_summary_all_busy(server) && mst_mostly_in(server, MST_STATE_KEEPALIVE) &&
-           mst_phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI &&
+           phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI &&
            (mst_summary_waits(server) ||
             server->phases[MST_PHASE_QUEUE].max_ns >= MST_LONG_WAIT_NS);
 }
@@ -127,20 +127,6 @@ const struct mst_summary_times *mst_php_wait(const struct mst_summary_server *se
 {
     return mst_summary_is_php(server) ? &server->phases[MST_PHASE_PHP_WAIT]
                                       : &server->php.handle_wait;
-}
-
-enum mst_phase mst_longest_phase(const struct mst_summary_server *server)
-{
-    static const enum mst_phase phases[] = { MST_PHASE_QUEUE, MST_PHASE_READ, MST_PHASE_HANDLE,
-                                             MST_PHASE_SEND, MST_PHASE_PHP_WAIT,
-                                             MST_PHASE_PHP_RUN };
-    enum mst_phase longest = mst_summary_is_php(server) ? MST_PHASE_PHP_RUN : MST_PHASE_QUEUE;
-    size_t i;
-
-    for (i = 0; i < sizeof phases / sizeof *phases; i++)
-        if (mst_phase_milli(server, phases[i]) > mst_phase_milli(server, longest))
-            longest = phases[i];
-    return longest;
 }
 
 /* Whether the server's CPU time is known and in no other server's: that of php-cgi's processes,
@@ -209,7 +195,7 @@ const struct mst_summary_program *mst_program_of_others(const struct mst_summary
 bool mst_waits_are_too_short(const struct mst_summary_server *server)
 {
     return mst_summary_is_short(server) &&
-           mst_phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI;
+           phase_milli(server, MST_PHASE_QUEUE) >= MST_WAIT_SHARE_MILLI;
 }
 
 bool mst_load_was_hurt(const struct mst_summary *s)

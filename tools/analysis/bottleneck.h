@@ -5,11 +5,6 @@
 
 #include "analysis/summary.h"
 
-/* ---- shares of the time that a server's requests took, in thousandths ---------------- */
-
-uint64_t mst_phase_milli(const struct mst_summary_server *server, enum mst_phase phase);
-enum mst_phase mst_longest_phase(const struct mst_summary_server *server);
-
 /* ---- workers ------------------------------------------------------------------------- */
 
 /* The mean wait of the requests that waited at all. */

@@ -140,6 +140,12 @@ void mst_doc_swatch(struct mst_doc_table *t, const char *colour)
         t->cells[t->cell_count - 1].colour = colour;
 }
 
+void mst_doc_bar_above(struct mst_doc_table *t, const struct mst_doc_bar *bar)
+{
+    if (!t->failed)
+        t->cells[t->cell_count - 1].bar = bar;
+}
+
 void mst_doc_note(struct mst_doc_table *t, const char *format, ...)
 {
     va_list args;

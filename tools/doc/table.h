@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "doc/bar.h"
 #include "doc/doc.h"
 #include "doc/quantity.h"
 
@@ -48,6 +49,7 @@ struct mst_doc_cell {
     enum mst_quantity quantity;  /* the same */
     size_t   text;               /* of TEXT_CELL: where it begins in `texts` */
     const char *colour;          /* the same: NULL: none */
+    const struct mst_doc_bar *bar;   /* the same */
 };
 struct mst_doc_line {
     enum mst_style style;
@@ -95,6 +97,9 @@ void mst_doc_blank(struct mst_doc_table *t);
 
 /* The cell before gets a patch of this colour of charts, which is a constant. */
 void mst_doc_swatch(struct mst_doc_table *t, const char *colour);
+
+/* The cell before, of words, has this bar above them, which lives as long as the table. */
+void mst_doc_bar_above(struct mst_doc_table *t, const struct mst_doc_bar *bar);
 
 /* A sentence about the row. */
 void mst_doc_note(struct mst_doc_table *t, const char *format, ...)

@@ -61,33 +61,51 @@ static void put_number(struct mst_sink *sink, const struct mst_doc_cell *cell)
         mst_page_cell(sink, cell->quantity, cell->value);
 }
 
+static void put_words(const struct mst_doc *doc, const struct mst_doc_table *t,
+                      const struct mst_doc_cell *cell, bool is_words, const char *note)
+{
+    struct mst_sink *sink = doc->sink;
+
+    mst_html(sink, is_words ? "<td class=\"text\">" : "<td>");
+    put_swatch(sink, cell);
+    mst_html(sink, note[0] != '\0' ? "%s<small>%s</small></td>" : "%s%s</td>",
+             t->texts + cell->text, note);
+}
+
+static void put_bar(const struct mst_doc *doc, const struct mst_doc_table *t,
+                    const struct mst_doc_cell *cell)
+{
+    mst_html(doc->sink, "<td class=\"trace\">");
+    mst_doc_bar(doc, cell->bar);
+    mst_html(doc->sink, "<small>%s</small></td>", t->texts + cell->text);
+}
+
 /* The note follows in the row's last cell. */
-static void put_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_t line,
+static void put_cell(const struct mst_doc *doc, const struct mst_doc_table *t, size_t line,
                      size_t column, const char *note)
 {
     const struct mst_doc_cell *cell = mst_doc_cell(t, line, column);
 
-    if (names_row(t, column)) {
-        put_name(sink, t, t->lines[line].style, cell);
-    } else if (cell->is == MST_DOC_VALUE) {
-        put_number(sink, cell);
-    } else {
-        mst_html(sink, is_words(t, column) ? "<td class=\"text\">" : "<td>");
-        put_swatch(sink, cell);
-        mst_html(sink, note[0] != '\0' ? "%s<small>%s</small></td>" : "%s%s</td>",
-                 t->texts + cell->text, note);
-    }
+    if (names_row(t, column))
+        put_name(doc->sink, t, t->lines[line].style, cell);
+    else if (cell->is == MST_DOC_VALUE)
+        put_number(doc->sink, cell);
+    else if (cell->bar != NULL)
+        put_bar(doc, t, cell);
+    else
+        put_words(doc, t, cell, is_words(t, column), note);
 }
 
-static void put_row(struct mst_sink *sink, const struct mst_doc_table *t, size_t line)
+static void put_row(const struct mst_doc *doc, const struct mst_doc_table *t, size_t line)
 {
+    struct mst_sink *sink = doc->sink;
     const char *note = t->texts + t->lines[line].note;
     size_t i;
 
     mst_html(sink, t->lines[line].style == MST_STYLE_WARNING ? "<tr class=\"warning\">" : "<tr>");
     for (i = 0; i < t->width; i++)
         if (mst_doc_is_shown(t, i))
-            put_cell(sink, t, line, i, i + 1 == t->width ? note : "");
+            put_cell(doc, t, line, i, i + 1 == t->width ? note : "");
     mst_html(sink, "</tr>\n");
 }
 
@@ -116,7 +134,7 @@ void mst_doc_table_html(const struct mst_doc *doc, const struct mst_doc_table *t
         if (t->lines[i].is_group)
             mst_page_group(sink, t->texts + t->lines[i].note, count_shown(t) - 1);
         else
-            put_row(sink, t, i);
+            put_row(doc, t, i);
     }
     mst_html(sink, has_foot ? "</tfoot></table></div>\n" : MST_PAGE_TABLE_END);
 }

@@ -404,18 +404,6 @@ void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t 
                    "own work.");
 }
 
-static const char *phase_meaning(enum mst_phase phase)
-{
-    switch (phase) {
-    case MST_PHASE_QUEUE:    return "waiting for a worker";
-    case MST_PHASE_READ:     return "reading requests";
-    case MST_PHASE_HANDLE:
-    case MST_PHASE_PHP_RUN:  return "the application, or what it waits for";
-    case MST_PHASE_PHP_WAIT: return "waiting for a PHP worker";
-    default:                 return "sending to the clients";
-    }
-}
-
 static void say_before(char *text, size_t size, const char *before)
 {
     char after[sizeof ((struct mst_finding *)NULL)->text];
@@ -487,7 +475,7 @@ void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *serv
 
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b)
 {
-    enum mst_phase longest = mst_longest_phase(b->front);
+    enum mst_part longest = mst_part_longest(b->ns);
     char limit[32] = "", cpus[48] = "", where[96] = "";
 
     if (b->fleet)
@@ -502,8 +490,8 @@ void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b)
     MST_TEXT(f, "Nothing ran out:%s at most %s%s workers were busy%s; a request takes %s, %s of "
              "it %s (%s).", where, mst_format_count(b->front->max_busy).text, limit, cpus,
              mst_format_time(b->front->phases[MST_PHASE_TOTAL].mean_ns).text,
-             mst_format_percent(mst_phase_milli(b->front, longest)).text,
-             mst_phase_names[longest], phase_meaning(longest));
+             mst_format_percent(mst_summary_milli(b->ns[longest], b->total_ns)).text,
+             mst_parts[longest].name, mst_parts[longest].noun);
 }
 
 /* How many requests a load of that length makes, to two figures. */

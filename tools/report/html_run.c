@@ -9,7 +9,6 @@
 #include "archive/archive.h"
 #include "archive/states.h"
 #include "doc/markup.h"
-#include "report/html_slowest.h"
 #include "report/html_verdict.h"
 #include "report/names.h"
 #include "report/page.h"
@@ -17,6 +16,7 @@
 #include "report/resources.h"
 #include "report/servers.h"
 #include "report/sides.h"
+#include "report/slowest.h"
 #include "report/summary_text.h"
 #include "segment/format.h"
 
@@ -24,79 +24,6 @@
 #define ROWS_MANY    20u      /* of a table of requests */
 #define ROWS_FEW     5u       /* with many names, so that the page stays small */
 #define NAMES_WITH_MANY_ROWS 4u
-
-/* ---- the servers of a run -------------------------------------------------------- */
-
-static uint64_t part_ns(const struct mst_summary_server *server, enum mst_part part)
-{
-    return server->parts[part].requests > 0 ? mst_known(server->parts[part].times.sum_ns) : 0;
-}
-
-/* The part that has most of the time, for those who cannot see the bar. */
-static void put_most(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    uint64_t parts_ns[MST_PART_COUNT];
-    enum mst_part part;
-
-    for (part = 0; part < MST_PART_COUNT; part++)
-        parts_ns[part] = part_ns(server, part);
-    part = mst_part_longest(parts_ns);
-    mst_page_part(sink, part, mst_summary_milli(parts_ns[part],
-                                                server->phases[MST_PHASE_TOTAL].sum_ns));
-}
-
-/* Whether it is one that the load tool talked to, with requests. */
-static bool has_bar(const struct mst_summary *s, const struct mst_summary_server *server)
-{
-    return server->requests > 0 &&
-           mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s));
-}
-
-/* The parts that any of the bars has. */
-static void put_key(struct mst_sink *sink, const struct mst_summary *s)
-{
-    enum mst_part part;
-    size_t i;
-
-    mst_html(sink, "<ul class=\"legend\">");
-    for (part = 0; part < MST_PART_COUNT; part++) {
-        for (i = 0; i < s->server_count; i++)
-            if (has_bar(s, &s->servers[i]) && part_ns(&s->servers[i], part) > 0)
-                break;
-        if (i < s->server_count)
-            mst_page_key(sink, part);
-    }
-    mst_html(sink, "</ul>\n");
-}
-
-/* A bar of each of several servers that the load tool talked to. */
-static void put_bars(struct mst_sink *sink, const struct mst_summary *s)
-{
-    size_t i;
-
-    if (mst_summary_fronts(s).count < 2)
-        return;
-    mst_html(sink, "<h3>Where the time of each server went</h3>\n");
-    mst_page_table(sink, "Where the time of each server went", "bars");
-    mst_html(sink, "<thead><tr><th scope=\"col\">server</th><th scope=\"col\">mean</th>"
-             "<th scope=\"col\" class=\"text\">its parts</th><th scope=\"col\" class=\"text\">"
-             "most of it</th></tr></thead><tbody>\n");
-    for (i = 0; i < s->server_count; i++) {
-        if (!has_bar(s, &s->servers[i]))
-            continue;
-        mst_html(sink, "<tr><th scope=\"row\">%s</th>", mst_summary_called(&s->servers[i]));
-        mst_page_cell(sink, MST_QUANTITY_TIME, s->servers[i].phases[MST_PHASE_TOTAL].mean_ns);
-        mst_html(sink, "<td class=\"trace\">");
-        mst_parts_bar(sink, &s->servers[i]);
-        mst_html(sink, "</td>");
-        put_most(sink, &s->servers[i]);
-        mst_html(sink, "</tr>\n");
-    }
-    mst_html(sink, MST_PAGE_TABLE_END);
-    put_key(sink, s);
-    mst_html(sink, "<p>Phases, tables and the slowest requests below are those of %s.</p>\n",
-             mst_summary_called(mst_summary_front(s)));
-}
 
 /* ---- the runs of a name ---------------------------------------------------------- */
 
@@ -139,7 +66,7 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
     size_t k;
 
     mst_servers_put(&doc, &run->summary, &(struct mst_text_form){ 0 });
-    put_bars(sink, &run->summary);
+    mst_parts_by_server(&doc, &run->summary);
     if (known)
         mst_parts_put(&doc, front);
     else
@@ -152,7 +79,7 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
     }
     if (!mst_names_put(&doc, front, db, most) ||
         (behind != NULL && !mst_names_put(&doc, behind, db, most)) ||
-        !mst_html_slowest(sink, run, most))
+        !mst_slowest_put(&doc, run, most))
         return false;
     put_tail(sink, &run->summary);
     put_more_charts(sink, i);

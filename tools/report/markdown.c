@@ -10,6 +10,7 @@
 #include "report/resources.h"
 #include "report/servers.h"
 #include "report/sides.h"
+#include "report/slowest.h"
 #include "report/summary_text.h"
 
 static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
@@ -57,6 +58,7 @@ static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
     put_checks(sink, s);
     mst_servers_put(&doc, s, &(struct mst_text_form){ 0 });
     if (front != NULL && front->requests > 0) {
+        mst_parts_by_server(&doc, s);
         if (s->client.known)
             mst_sides_put(&doc, s, &(struct mst_text_form){ 0 });
         mst_parts_put(&doc, front);
@@ -67,6 +69,8 @@ static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
     for (i = 0; i < s->server_count; i++)
         if (!mst_names_put(&doc, &s->servers[i], mst_archive_db(run->archive), MST_NAMES_FEW))
             return false;
+    if (!mst_slowest_put(&doc, run, MST_SLOWEST_FEW))
+        return false;
     for (i = 0; i < s->server_count; i++)
         mst_pools_put(&doc, s, &s->servers[i]);
     mst_markdown(sink, "\n");

@@ -8,18 +8,6 @@
 
 /* ---- elements -------------------------------------------------------------------- */
 
-void mst_page_key(struct mst_sink *sink, enum mst_part part)
-{
-    mst_html(sink, "<li><span class=\"swatch %s\"></span>%s: %s</li>", mst_parts[part].colour,
-             mst_parts[part].name, mst_parts[part].noun);
-}
-
-void mst_page_part(struct mst_sink *sink, enum mst_part part, uint64_t share_milli)
-{
-    mst_html(sink, "<td class=\"text\"><span class=\"swatch %s\"></span>%s, %s</td>",
-             mst_parts[part].colour, mst_parts[part].name, mst_format_percent(share_milli).text);
-}
-
 void mst_page_pair(struct mst_sink *sink, const char *name, const char *value)
 {
     if (value != NULL)

@@ -10,7 +10,6 @@
 #include "doc/html.h"
 #include "render/sink.h"
 #include "report/metrics.h"
-#include "segment/parts.h"
 
 /* Drawn by assets/report.js; by assets/study.js; a page without scripts. */
 enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY, MST_PAGE_TREND };
@@ -32,12 +31,6 @@ int  mst_page_end(struct mst_sink *sink, const struct mst_html_page *page, mst_p
 
 /* A row of a name and its value, where there is one. */
 void mst_page_pair(struct mst_sink *sink, const char *name, const char *value);
-
-/* The item of a legend for a part of a request's time. */
-void mst_page_key(struct mst_sink *sink, enum mst_part part);
-
-/* A cell with a part, and its share in thousandths. */
-void mst_page_part(struct mst_sink *sink, enum mst_part part, uint64_t share_milli);
 
 /* Stands where scripts draw charts. */
 #define MST_PAGE_NO_SCRIPT \

@@ -1,17 +1,15 @@
 /* parts.c - tables of a request's parts and of other ends: see parts.h. */
 #include "report/parts.h"
 
-#include <inttypes.h>
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/saturate.h"
-#include "doc/markup.h"
 #include "doc/table.h"
-#include "report/page.h"
 #include "segment/fields.h"
 #include "segment/format.h"
 
-#define BAR_WIDTH  1000u
 #define ENDS_SHOWN 5u     /* of text; the archive has all */
 
 /* ---- where the time went ---------------------------------------------------------------- */
@@ -22,42 +20,38 @@ static uint64_t share_of(const struct mst_summary_server *server, uint64_t ns)
     return mst_known(mst_summary_milli(mst_known(ns), server->phases[MST_PHASE_TOTAL].sum_ns));
 }
 
-static uint64_t width_of(const struct mst_summary_server *server, enum mst_part part)
-{
-    uint64_t total_ns = server->phases[MST_PHASE_TOTAL].sum_ns;
-
-    if (server->parts[part].requests == 0 || total_ns == MST_UNKNOWN || total_ns == 0)
-        return 0;
-    return (uint64_t)((unsigned __int128)server->parts[part].times.sum_ns * BAR_WIDTH / total_ns);
-}
-
-void mst_parts_bar(struct mst_sink *sink, const struct mst_summary_server *server)
-{
-    uint64_t at = 0, width;
-    enum mst_part part;
-
-    mst_html(sink, "<svg class=\"bar\" viewBox=\"0 0 1000 28\" preserveAspectRatio=\"none\" "
-             "aria-hidden=\"true\">");
-    for (part = 0; part < MST_PART_COUNT; part++) {
-        if (server->parts[part].requests == 0)
-            continue;
-        width = width_of(server, part);
-        mst_html(sink, "<rect height=\"28\" class=\"%s\" x=\"%" PRIu64 "\" width=\"%" PRIu64
-                 "\"/>", mst_parts[part].colour, at, width);
-        at += width;
-    }
-    mst_html(sink, "</svg>\n");
-}
-
-static void put_legend(struct mst_sink *sink, const struct mst_summary_server *server)
+size_t mst_parts_segments(struct mst_doc_segment segments[MST_PART_COUNT],
+                          const uint64_t parts_ns[MST_PART_COUNT])
 {
     enum mst_part part;
 
-    mst_html(sink, "<ul class=\"legend\">");
     for (part = 0; part < MST_PART_COUNT; part++)
-        if (server->parts[part].requests > 0)
-            mst_page_key(sink, part);
-    mst_html(sink, "</ul>\n");
+        segments[part] = (struct mst_doc_segment){ mst_parts[part].name, mst_parts[part].colour,
+                                                   parts_ns[part] };
+    return MST_PART_COUNT;
+}
+
+void mst_parts_legend(const struct mst_doc *doc, const uint64_t parts_ns[MST_PART_COUNT])
+{
+    struct mst_doc_key keys[MST_PART_COUNT];
+    enum mst_part part;
+    size_t count = 0;
+
+    for (part = 0; part < MST_PART_COUNT; part++)
+        if (parts_ns[part] > 0)
+            keys[count++] = (struct mst_doc_key){ mst_parts[part].colour, mst_parts[part].name,
+                                                  mst_parts[part].noun };
+    mst_doc_legend(doc, keys, count);
+}
+
+/* The sums of a server's requests; 0 where none has the part. */
+static void sum_parts(uint64_t parts_ns[MST_PART_COUNT], const struct mst_summary_server *server)
+{
+    enum mst_part part;
+
+    for (part = 0; part < MST_PART_COUNT; part++)
+        parts_ns[part] = server->parts[part].requests > 0 ?
+                         mst_known(server->parts[part].times.sum_ns) : 0;
 }
 
 static void put_times(struct mst_doc_table *t, const struct mst_summary_server *server,
@@ -104,14 +98,90 @@ static void put_table(const struct mst_doc *doc, const struct mst_summary_server
 
 void mst_parts_put(const struct mst_doc *doc, const struct mst_summary_server *server)
 {
+    uint64_t parts_ns[MST_PART_COUNT];
+    struct mst_doc_segment segments[MST_PART_COUNT];
+    struct mst_doc_bar bar = {
+        .segments = segments, .whole = mst_known(server->phases[MST_PHASE_TOTAL].sum_ns),
+        .quantity = MST_QUANTITY_TIME,
+    };
+
     mst_doc_heading(doc, "Where the time went");
     mst_doc_explain(doc, "The parts add up to the total, exactly; held is for how long a request "
                     "kept a worker, and front was before Apache, and is not in the total.");
-    if (doc->format == MST_DOC_HTML)
-        mst_parts_bar(doc->sink, server);
+    sum_parts(parts_ns, server);
+    bar.count = mst_parts_segments(segments, parts_ns);
+    mst_doc_bar(doc, &bar);
     put_table(doc, server);
-    if (doc->format == MST_DOC_HTML)
-        put_legend(doc->sink, server);
+    mst_parts_legend(doc, parts_ns);
+}
+
+/* ---- of several servers ------------------------------------------------------------------ */
+
+/* Whether it is one that the load tool talked to, with requests. */
+static bool is_asked(const struct mst_summary *s, const struct mst_summary_server *server)
+{
+    return server->requests > 0 &&
+           mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s));
+}
+
+/* Of one of the servers. */
+struct bar_of {
+    struct mst_doc_segment segments[MST_PART_COUNT];
+    struct mst_doc_bar     bar;
+};
+
+static void put_server(struct mst_doc_table *t, const struct mst_summary_server *server,
+                       struct bar_of *of, uint64_t all_ns[MST_PART_COUNT])
+{
+    uint64_t parts_ns[MST_PART_COUNT], total_ns = server->phases[MST_PHASE_TOTAL].sum_ns;
+    enum mst_part longest, part;
+
+    sum_parts(parts_ns, server);
+    longest = mst_part_longest(parts_ns);
+    for (part = 0; part < MST_PART_COUNT; part++)
+        all_ns[part] = mst_add_saturated(all_ns[part], parts_ns[part]);
+    of->bar = (struct mst_doc_bar){
+        .segments = of->segments, .count = mst_parts_segments(of->segments, parts_ns),
+        .whole = mst_known(total_ns), .quantity = MST_QUANTITY_TIME,
+    };
+    mst_doc_row(t, MST_STYLE_PLAIN);
+    mst_doc_words(t, "%s", mst_summary_called(server));
+    mst_doc_number(t, server->phases[MST_PHASE_TOTAL].mean_ns);
+    mst_doc_words(t, "%s, %s", mst_parts[longest].name,
+                  mst_format_percent(mst_summary_milli(parts_ns[longest], total_ns)).text);
+    mst_doc_bar_above(t, &of->bar);
+}
+
+void mst_parts_by_server(const struct mst_doc *doc, const struct mst_summary *s)
+{
+    static const struct mst_doc_column columns[] = {
+        { "server", .kind = MST_DOC_NAME }, { "mean", .quantity = MST_QUANTITY_TIME },
+        { "most of its time", .kind = MST_DOC_WORDS },
+    };
+    struct bar_of *bars;
+    uint64_t all_ns[MST_PART_COUNT] = { 0 };
+    struct mst_doc_table t;
+    size_t i;
+
+    if (mst_summary_fronts(s).count < 2)
+        return;
+    bars = calloc(s->server_count, sizeof *bars);
+    if (bars == NULL) {
+        mst_sink_fail(doc->sink, ENOMEM);
+        return;
+    }
+    mst_doc_heading(doc, "Where the time of each server went");
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < s->server_count; i++)
+        if (is_asked(s, &s->servers[i]))
+            put_server(&t, &s->servers[i], &bars[i], all_ns);
+    mst_doc_table_end(&t, doc, "Where the time of each server went", "bars");
+    free(bars);
+    mst_parts_legend(doc, all_ns);
+    if (doc->format != MST_DOC_TEXT)
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The phases and the slowest requests below are "
+                          "those of %s.", mst_summary_called(mst_summary_front(s)));
+    mst_doc_space(doc);
 }
 
 /* ---- other ends ------------------------------------------------------------------------- */

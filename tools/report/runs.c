@@ -5,6 +5,7 @@
 #include "doc/lines.h"
 #include "report/needs.h"
 #include "report/report.h"
+#include "report/slowest.h"
 #include "segment/format.h"
 
 int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
@@ -68,6 +69,8 @@ int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
         mst_report_text(sink, &report->runs[i].summary, report->runs[i].path,
                         report->percentiles);
         mst_sink_puts(sink, "\n");
+        if (!mst_slowest_put(&doc, &report->runs[i], MST_SLOWEST_FEW))
+            return mst_archive_unreadable(report->runs[i].archive, error);
         mst_needs_put(&doc, &report->runs[i].summary, "");
         for (a = 0; a < MST_ADVICE_COUNT; a++)
             put_advice(sink, &sizing.advice[a]);

@@ -330,6 +330,8 @@ static void put_all_servers(const struct view *v)
     const struct mst_doc doc = mst_doc_text(v->sink, v->form.brief ? v->form.width : LINE_WIDTH);
 
     mst_servers_put(&doc, v->s, &v->form);
+    if (!v->form.brief)
+        mst_parts_by_server(&doc, v->s);
     if (v->s->server_count > 1 && mst_summary_fronts(v->s).count > 1 && v->s->client.known)
         mst_sides_put(&doc, v->s, &v->form);
 }

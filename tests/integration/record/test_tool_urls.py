@@ -187,7 +187,7 @@ def test_an_answer_that_is_too_large():
 
 
 @pytest.mark.parametrize("url, words", [
-    ("http://", "no URL"), ("http://127.0.0.1:99999/", "no URL"), ("http://[::1/x", "no URL"),
+    ("http://", "not a URL"), ("http://127.0.0.1:99999/", "not a URL"), ("http://[::1/x", "not a URL"),
     ("http://127.0.0.1:9/mpm-status?format=json", "without format="),
     ("ftp://127.0.0.1/mpm-status", "only http:// and https://"),
     ("127.0.0.1:80/mpm-status", "begin it with http://"),

@@ -107,7 +107,7 @@ def test_cpus_of_pinned_servers_were_the_limit(php_server, tmp_path):
     finally:
         os.sched_setaffinity(0, every)
     summary = record(apache, tmp_path / "a", *ab(apache, "/loop.php?iterations=1000000", "-c", "16",
-                                                 "-n", "200"))
+                                                 "-n", "600"))
     skip_if_others_were_busy(summary, php=True, cpus=1)
     assert codes(summary)[0] == "cpu", summary["findings"]
     assert f"more than 1 of the machine's {os.cpu_count()} CPUs" in summary["findings"][0]["action"]

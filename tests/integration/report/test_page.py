@@ -213,7 +213,7 @@ def test_parts_of_the_slowest_add_up(browser, one):
     page = browser.open(path, scripts=False)
     rows = page.evaluate("""Array.from(document.querySelector('.slowest tbody').rows).map(row => ({
         total: row.cells[3].querySelector('data').value,
-        parts: Array.from(row.querySelectorAll('rect[data-ns]')).map(r => Number(r.dataset.ns)),
+        parts: Array.from(row.querySelectorAll('rect[data-value]')).map(r => Number(r.dataset.value)),
         said: row.querySelector('svg').getAttribute('aria-label') }))""")
     with closing(sqlite3.connect(archive)) as db:
         slowest = [total for (total,) in db.execute(
