@@ -96,7 +96,7 @@ START_TEST(test_accept_queue)
     struct run r = quiet_run();
     struct made m;
 
-    /* Another server's: not even two of this one's requests waited at once. */
+    /* Another server's: few of this one's requests waited at once. */
     make(&m, &r, "UPDATE machine_samples SET listen_overflows = 12 WHERE moment = 'end'");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "Another queue of the machine was "
                  "full: connections found it so 5 times");

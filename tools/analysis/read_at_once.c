@@ -3,6 +3,7 @@
 #include "analysis/bottleneck.h"
 #include "analysis/run_requests.h"
 #include "analysis/steps.h"
+#include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "stats/quantile.h"
 
@@ -95,7 +96,7 @@ static bool read_pools(struct mst_summary_server *s, sqlite3 *db, const struct m
 }
 
 /* Connections found an accept queue of the machine full. Requests know how many of them were in
- * this server's at once. */
+ * this server's at once: at most, since the kernel's clock can hide a step of each wait. */
 static bool read_queued(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
     struct mst_query q;
@@ -103,8 +104,9 @@ static bool read_queued(struct mst_summary_server *s, sqlite3 *db, const struct 
     if (mst_summary_is_php(s) || run->listen_overflows == MST_UNKNOWN ||
         run->listen_overflows == 0)
         return true;
-    q = mst_query_ask(db, "SELECT start_ns AS began, start_ns + queue_ns AS ended "
+    q = mst_query_ask(db, "SELECT start_ns AS began, start_ns + queue_ns + :step AS ended "
                       MST_FROM_APACHES_REQUESTS "AND start_ns < :ended", s->id);
+    mst_query_set(&q, ":step", MST_QUEUE_MEAN_MIN_NS);
     mst_query_set(&q, ":ended", (int64_t)run->ended_ns);
     return count_rows(&s->queued_at_once, 1000, &q);
 }
