@@ -5,7 +5,7 @@
 
 #include "doc/markup.h"
 
-#define WIDTH      1000u   /* of the viewBox */
+#define WIDTH      1000u   /* of a bar, in the drawing's own units */
 #define MARK_WIDTH 4u
 
 static uint64_t scaled(const struct mst_doc_bar *bar, uint64_t value)

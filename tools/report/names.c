@@ -6,6 +6,7 @@
 #include "analysis/by_name.h"
 #include "doc/table.h"
 #include "report/metrics.h"
+#include "report/parts.h"
 #include "segment/parts.h"
 
 /* ---- a table --------------------------------------------------------------------------- */
@@ -23,20 +24,6 @@ static uint64_t mean_ns(const struct mst_by_name_row *row)
 static uint64_t share_milli(const struct mst_by_name *table, const struct mst_by_name_row *row)
 {
     return mst_summary_milli(row->sum_ns, table->sum_ns);
-}
-
-/* "database, 71 %" */
-static void put_main_part(struct mst_doc_table *t, const struct mst_by_name_row *row)
-{
-    size_t longest = mst_part_longest(row->parts_ns);
-
-    if (row->parts_ns[longest] == 0) {
-        mst_doc_blank(t);
-        return;
-    }
-    mst_doc_words(t, "%s, %s", mst_parts[longest].name,
-                  mst_format_percent(mst_summary_milli(row->parts_ns[longest], row->sum_ns)).text);
-    mst_doc_swatch(t, mst_parts[longest].colour);
 }
 
 static void put_row(struct mst_doc_table *t, const struct mst_by_name *table,
@@ -58,7 +45,7 @@ static void put_row(struct mst_doc_table *t, const struct mst_by_name *table,
     mst_doc_number(t, row->errors_4xx);
     mst_doc_number(t, row->errors_5xx);
     mst_doc_number(t, row->aborted);
-    put_main_part(t, row);
+    mst_parts_longest_cell(t, row->parts_ns, row->sum_ns);
 }
 
 enum { NAME, REQUESTS, SHARE, MEAN, P50, P95, P99, E4XX, E5XX, ABORTED, MAIN_PART, WIDTH };

@@ -20,6 +20,20 @@ static uint64_t share_of(const struct mst_summary_server *server, uint64_t ns)
     return mst_known(mst_summary_milli(mst_known(ns), server->phases[MST_PHASE_TOTAL].sum_ns));
 }
 
+void mst_parts_longest_cell(struct mst_doc_table *t, const uint64_t parts_ns[MST_PART_COUNT],
+                            uint64_t whole_ns)
+{
+    enum mst_part longest = mst_part_longest(parts_ns);
+
+    if (parts_ns[longest] == 0) {
+        mst_doc_blank(t);
+        return;
+    }
+    mst_doc_words(t, "%s, %s", mst_parts[longest].name,
+                  mst_format_percent(mst_summary_milli(parts_ns[longest], whole_ns)).text);
+    mst_doc_swatch(t, mst_parts[longest].colour);
+}
+
 size_t mst_parts_segments(struct mst_doc_segment segments[MST_PART_COUNT],
                           const uint64_t parts_ns[MST_PART_COUNT])
 {
@@ -124,7 +138,7 @@ static bool is_asked(const struct mst_summary *s, const struct mst_summary_serve
            mst_summary_is_php(server) == mst_summary_is_php(mst_summary_front(s));
 }
 
-/* Of one of the servers. */
+/* A server's bar, which lives as long as the table. */
 struct bar_of {
     struct mst_doc_segment segments[MST_PART_COUNT];
     struct mst_doc_bar     bar;
@@ -134,10 +148,9 @@ static void put_server(struct mst_doc_table *t, const struct mst_summary_server 
                        struct bar_of *of, uint64_t all_ns[MST_PART_COUNT])
 {
     uint64_t parts_ns[MST_PART_COUNT], total_ns = server->phases[MST_PHASE_TOTAL].sum_ns;
-    enum mst_part longest, part;
+    enum mst_part part;
 
     sum_parts(parts_ns, server);
-    longest = mst_part_longest(parts_ns);
     for (part = 0; part < MST_PART_COUNT; part++)
         all_ns[part] = mst_add_saturated(all_ns[part], parts_ns[part]);
     of->bar = (struct mst_doc_bar){
@@ -147,8 +160,7 @@ static void put_server(struct mst_doc_table *t, const struct mst_summary_server 
     mst_doc_row(t, MST_STYLE_PLAIN);
     mst_doc_words(t, "%s", mst_summary_called(server));
     mst_doc_number(t, server->phases[MST_PHASE_TOTAL].mean_ns);
-    mst_doc_words(t, "%s, %s", mst_parts[longest].name,
-                  mst_format_percent(mst_summary_milli(parts_ns[longest], total_ns)).text);
+    mst_parts_longest_cell(t, parts_ns, total_ns);
     mst_doc_bar_above(t, &of->bar);
 }
 

@@ -3,8 +3,7 @@
 #define MPMSTAT_REPORT_PARTS_H
 
 #include "analysis/summary.h"
-#include "doc/bar.h"
-#include "doc/doc.h"
+#include "doc/table.h"
 #include "segment/parts.h"
 
 /* The table of the parts, which add up to the total, and of the times that do not belong to it: for
@@ -12,9 +11,14 @@
  * a legend, too. */
 void mst_parts_put(const struct mst_doc *doc, const struct mst_summary_server *server);
 
-/* Of several servers that the load tool talked to: a row and a bar for each. Nothing where there is
- * one. */
+/* The table has a row and a bar for each server that the load tool talked to. Where that is one
+ * server, there is no table. */
 void mst_parts_by_server(const struct mst_doc *doc, const struct mst_summary *s);
+
+/* The next cell of a row: the part with most of the time and its share, "database, 71 %"; blank
+ * where there is no time. */
+void mst_parts_longest_cell(struct mst_doc_table *t, const uint64_t parts_ns[MST_PART_COUNT],
+                            uint64_t whole_ns);
 
 /* The segments of a bar of parts: MST_PART_COUNT, which it returns. */
 size_t mst_parts_segments(struct mst_doc_segment segments[MST_PART_COUNT],
