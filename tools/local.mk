@@ -292,6 +292,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/comparison_output.c \
 	tools/report/comparison_sentence.c \
 	tools/report/comparison_steps.h \
+	tools/report/advice.c \
+	tools/report/advice.h \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
@@ -335,6 +337,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/runs.c \
 	tools/report/servers.c \
 	tools/report/servers.h \
+	tools/report/side_by_side.c \
+	tools/report/side_by_side.h \
 	tools/report/sides.c \
 	tools/report/sides.h \
 	tools/report/summary_json.c \

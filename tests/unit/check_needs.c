@@ -382,7 +382,8 @@ START_TEST(test_tables)
         "  The servers on this machine would take 4.25 GB together. 80 % of its memory is 3.20 GB: "
         "not all\n  of them can have what their load wanted.\n",
         "  The arithmetic is that of keepalive, which had most requests:\n"
-        "  MaxRequestWorkers: more than 10: up to 13\n",
+        "  directive          advice\n"
+        "  MaxRequestWorkers  more than 10: up to 13\n",
     };
     static const char *const markdown[] = {
         "| memory | 9 | 9 | 40 | 4.00 GB | 32 | memory |\n",

@@ -623,7 +623,7 @@ START_TEST(test_interrupted_run)
     page = page_of(&m);
     ck_assert_ptr_nonnull(strstr(page, "This run is not complete"));
     ck_assert_ptr_nonnull(strstr(page, "<tr data-metric=\"duration_seconds\"><th scope=\"row\">"
-                                 "duration</th><td><span class=\"unknown\">not known</span>"));
+                                 "duration</th><td class=\"unknown\">–</td>"));
     ck_assert_ptr_nonnull(strstr(page, "the recording did not come to its end"));
     json_decref(data_of(page));
     free(page);

@@ -212,6 +212,14 @@ static void add_times(struct mst_summary_times *all, const struct mst_summary_ti
     all->p50_ns = all->p90_ns = all->p95_ns = all->p99_ns = all->p999_ns = MST_UNKNOWN;
 }
 
+/* A mean over as many requests, which some do not have: it is 0 there. */
+static uint64_t mean_over(const struct mst_summary_times *times, uint64_t count)
+{
+    if (times->sum_ns == MST_UNKNOWN)
+        return MST_UNKNOWN;
+    return count > 0 ? times->sum_ns / count : 0;
+}
+
 struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
 {
     struct mst_summary_all all = { 0 };
@@ -238,7 +246,14 @@ struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
             add_times(&all.phases[k], &one->phases[k]);
         for (k = 0; k < MST_INTERVAL_COUNT; k++)
             add_times(&all.intervals[k], &one->intervals[k].times);
+        for (k = 0; k < MST_PART_COUNT; k++) {
+            all.parts[k].requests += one->parts[k].requests;
+            add_times(&all.parts[k].times, &one->parts[k].times);
+        }
     }
+    for (k = 0; k < MST_PART_COUNT; k++)
+        all.parts[k].times.mean_ns = mean_over(&all.parts[k].times,
+                                               all.phases[MST_PHASE_TOTAL].count);
     return all;
 }
 

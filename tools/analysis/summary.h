@@ -350,6 +350,7 @@ struct mst_summary_all {
     uint64_t rate_milli, mean_busy_milli, workers_limit;
     struct mst_summary_times phases[MST_PHASE_COUNT];
     struct mst_summary_times intervals[MST_INTERVAL_COUNT];
+    struct mst_summary_interval parts[MST_PART_COUNT];   /* their means add up to the total's */
 };
 
 /* All PHPs, or all Apaches; those that the load tool talks to, which are of the front's kind. */

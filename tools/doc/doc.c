@@ -96,6 +96,20 @@ void mst_doc_item(const struct mst_doc *doc, enum mst_style style, const char *n
     }
 }
 
+void mst_doc_details_begin(const struct mst_doc *doc, const char *summary)
+{
+    if (doc->format == MST_DOC_TEXT)
+        mst_line(doc->sink, "  %s", summary);
+    else
+        mst_html(doc->sink, "\n<details><summary>%s</summary>\n", summary);
+}
+
+void mst_doc_details_end(const struct mst_doc *doc)
+{
+    if (doc->format != MST_DOC_TEXT)
+        mst_sink_puts(doc->sink, "\n</details>\n");
+}
+
 void mst_doc_space(const struct mst_doc *doc)
 {
     if (doc->format == MST_DOC_TEXT)

@@ -52,6 +52,11 @@ void mst_doc_explain(const struct mst_doc *doc, const char *sentences);
 void mst_doc_item(const struct mst_doc *doc, enum mst_style style, const char *name,
                   const char *sentence);
 
+/* What only some readers want is folded on a page and in Markdown. Text does not fold: `summary`
+ * stands above it there. */
+void mst_doc_details_begin(const struct mst_doc *doc, const char *summary);
+void mst_doc_details_end(const struct mst_doc *doc);
+
 /* A blank line of text: what follows is about something else. The other formats have space. */
 void mst_doc_space(const struct mst_doc *doc);
 

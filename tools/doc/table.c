@@ -15,15 +15,20 @@
 void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *columns,
                          size_t width)
 {
-    assert(width <= 32);
     *t = (struct mst_doc_table){ .columns = columns, .width = width };
     t->texts = calloc(1, 1);
     t->used = t->room = 1;
     t->failed = t->texts == NULL;
 }
 
+void mst_doc_captioned(struct mst_doc_table *t)
+{
+    t->is_captioned = true;
+}
+
 void mst_doc_hide(struct mst_doc_table *t, size_t column)
 {
+    assert(column < 32);
     t->hidden |= 1u << column;
 }
 
@@ -154,6 +159,12 @@ void mst_doc_note(struct mst_doc_table *t, const char *format, ...)
     if (!t->failed)
         t->lines[t->line_count - 1].note = keep(t, format, args);
     va_end(args);
+}
+
+void mst_doc_key(struct mst_doc_table *t, const char *key)
+{
+    if (!t->failed)
+        t->lines[t->line_count - 1].key = key;
 }
 
 void mst_doc_group(struct mst_doc_table *t, const char *name)

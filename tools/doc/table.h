@@ -55,11 +55,13 @@ struct mst_doc_line {
     enum mst_style style;
     bool   is_group, is_foot;
     size_t note;                 /* in `texts`; 0: none. Of a group, its name */
+    const char *key;             /* NULL: none */
 };
 struct mst_doc_table {
     const struct mst_doc_column *columns;
     size_t               width;  /* columns */
-    unsigned             hidden; /* 1u << column each */
+    unsigned             hidden; /* 1u << column each, of the first 32 */
+    bool                 is_captioned;
     size_t               sorted; /* a column, from 1; 0: none */
     size_t               line_count, cell_count, used, room;
     struct mst_doc_line *lines;
@@ -68,11 +70,15 @@ struct mst_doc_table {
     bool                 failed; /* memory ran out: the sink will fail */
 };
 
-/* At most 32 columns; `columns` lives as long as the table. */
+/* `columns` lives as long as the table. */
 void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *columns,
                          size_t width);
 
-/* No format shows this column. */
+/* On a page, the table's name stands above it; it stands instead of the head where there is one
+ * column beside the names. */
+void mst_doc_captioned(struct mst_doc_table *t);
+
+/* No format shows this column, which is one of the first 32. */
 void mst_doc_hide(struct mst_doc_table *t, size_t column);
 
 /* The rows stand in the order of this column, the largest first. A page's readers can sort them. */
@@ -104,6 +110,9 @@ void mst_doc_bar_above(struct mst_doc_table *t, const struct mst_doc_bar *bar);
 /* A sentence about the row. */
 void mst_doc_note(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* A page's scripts find the row by this promised name, a constant: it is the row's data-metric. */
+void mst_doc_key(struct mst_doc_table *t, const char *key);
 
 /* A line that says what the rows below it are. */
 void mst_doc_group(struct mst_doc_table *t, const char *name);

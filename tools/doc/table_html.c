@@ -27,11 +27,14 @@ static void put_head_cell(struct mst_sink *sink, const struct mst_doc_table *t, 
     mst_html(sink, "</th>");
 }
 
-static void put_head(struct mst_sink *sink, const struct mst_doc_table *t)
+static void put_head(struct mst_sink *sink, const struct mst_doc_table *t, const char *name)
 {
+    bool is_hidden = t->is_captioned && t->width <= 2;
     size_t i;
 
-    mst_html(sink, "<thead><tr>");
+    if (t->is_captioned)
+        mst_html(sink, "<caption>%s</caption>", name);
+    mst_html(sink, is_hidden ? "<thead class=\"hidden\"><tr>" : "<thead><tr>");
     for (i = 0; i < t->width; i++)
         if (mst_doc_is_shown(t, i))
             put_head_cell(sink, t, i);
@@ -102,7 +105,10 @@ static void put_row(const struct mst_doc *doc, const struct mst_doc_table *t, si
     const char *note = t->texts + t->lines[line].note;
     size_t i;
 
-    mst_html(sink, t->lines[line].style == MST_STYLE_WARNING ? "<tr class=\"warning\">" : "<tr>");
+    mst_html(sink, t->lines[line].style == MST_STYLE_WARNING ? "<tr class=\"warning\"" : "<tr");
+    if (t->lines[line].key != NULL)
+        mst_html(sink, " data-metric=\"%s\"", t->lines[line].key);
+    mst_html(sink, ">");
     for (i = 0; i < t->width; i++)
         if (mst_doc_is_shown(t, i))
             put_cell(doc, t, line, i, i + 1 == t->width ? note : "");
@@ -126,7 +132,7 @@ void mst_doc_table_html(const struct mst_doc *doc, const struct mst_doc_table *t
     size_t i;
 
     mst_page_table(sink, name, class);
-    put_head(sink, t);
+    put_head(sink, t, name);
     for (i = 0; i < t->line_count; i++) {
         if (t->lines[i].is_foot && !has_foot)
             mst_html(sink, "</tbody><tfoot>\n");

@@ -6,7 +6,7 @@
 
 static inline bool mst_doc_is_shown(const struct mst_doc_table *t, size_t column)
 {
-    return (t->hidden & 1u << column) == 0;
+    return column >= 32 || (t->hidden & 1u << column) == 0;
 }
 
 static inline const struct mst_doc_cell *mst_doc_cell(const struct mst_doc_table *t, size_t line,

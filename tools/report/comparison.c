@@ -35,9 +35,9 @@ void mst_comparison_names(char *text, size_t size)
 
 /* ---- rows ------------------------------------------------------------------------ */
 
-/* The values of a side's runs; false: not every run has one. */
+/* The values of a side's runs; *had: that one of them has it. False: not all are known. */
 static bool values_of(const struct mst_metric *metric, const struct mst_compare_side *side,
-                      double *values)
+                      double *values, bool *had)
 {
     uint64_t value;
     size_t i;
@@ -46,6 +46,7 @@ static bool values_of(const struct mst_metric *metric, const struct mst_compare_
         value = mst_metric_get(metric, &side->runs[i].summary);
         if (value == MST_UNKNOWN)
             return false;
+        *had |= mst_metric_is_had(metric, value);
         values[i] = (double)value;
     }
     return true;
@@ -82,8 +83,9 @@ static void add_row(struct mst_comparison_table *t, const struct mst_metric *met
         .a = a, .b = b, .a_count = t->a.count, .b_count = t->b.count, .paired = t->paired,
         .step = client_time ? step_of(t) : 0, .less = metric->less, .more = metric->more,
     };
+    bool had = false;
 
-    if (!values_of(metric, &t->a, a) || !values_of(metric, &t->b, b) ||
+    if (!values_of(metric, &t->a, a, &had) || !values_of(metric, &t->b, b, &had) || !had ||
         (is_of_all(metric) && !mst_comparison_same_servers(t)))
         return;
     *row = (struct mst_comparison_row){ .metric = metric };

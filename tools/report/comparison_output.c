@@ -191,10 +191,10 @@ void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_
         i++;
     if (i == t->row_count)
         return;
-    mst_sink_puts(sink, "\n<details><summary>More figures</summary>\n");
+    mst_doc_details_begin(&doc, "More figures");
     mst_comparison_rows(&doc, t, MST_COMPARISON_REST);
     mst_comparison_put_warnings(&doc, t, t->main_warning_count, t->warning_count);
-    mst_sink_puts(sink, "\n</details>\n");
+    mst_doc_details_end(&doc);
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */

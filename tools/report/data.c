@@ -5,6 +5,7 @@
 #include "analysis/resources.h"
 #include "analysis/series.h"
 #include "archive/archive.h"
+#include "report/advice.h"
 #include "report/cells.h"
 #include "report/groups.h"
 #include "segment/format.h"
@@ -210,9 +211,8 @@ static size_t group_of(const struct mst_report_groups *groups, size_t run)
 static void put_usl(struct mst_json *j, const struct mst_report *report)
 {
     struct mst_usl usl;
-    char ignored[768];
 
-    mst_report_knee(&usl, report, ignored, sizeof ignored);
+    mst_knee_fit(&usl, report);
     if (!usl.fits) {
         mst_json_string(j, "usl", NULL);
         return;

@@ -6,19 +6,18 @@
  * from the JSON at the end (data.c).
  */
 #include <stdio.h>
-#include <string.h>
 
 #include "doc/markup.h"
+#include "report/advice.h"
 #include "report/generators.h"
 #include "report/groups.h"
 #include "report/html_compare.h"
 #include "report/html_run.h"
 #include "report/html_verdict.h"
-#include "report/metrics.h"
 #include "report/needs.h"
 #include "report/page.h"
 #include "report/report.h"
-#include "segment/format.h"
+#include "report/side_by_side.h"
 
 #define TITLE_MAX 64u
 
@@ -50,120 +49,14 @@ static void put_contents(struct mst_sink *sink, const struct content *c)
              "<li><a href=\"#provenance\">Provenance</a></li>\n</ul></nav>\n");
 }
 
-/* ---- the table of runs ----------------------------------------------------------- */
-
-/* Whether any of the runs has it. */
-static bool is_had(const struct mst_report *report, const struct mst_metric *metric)
-{
-    size_t i = 0;
-
-    while (i < report->count && mst_metric_get(metric, &report->runs[i].summary) == MST_UNKNOWN)
-        i++;
-    return i < report->count;
-}
-
-/* A footnote for each thing that is not known. */
-static void put_whys(struct mst_sink *sink, const struct mst_report *report)
-{
-    bool begun = false;
-    size_t m, i;
-
-    for (m = 0; m < MST_M_COUNT; m++)
-        for (i = 0; i < report->count && mst_metrics[m].group != NULL; i++) {
-            const struct mst_summary *s = &report->runs[i].summary;
-
-            if (mst_metrics[m].optional || mst_metric_get(&mst_metrics[m], s) != MST_UNKNOWN)
-                continue;
-            if (!begun)
-                mst_html(sink, "<details class=\"whys\"><summary>What is not known, and why"
-                         "</summary><ul>\n");
-            begun = true;
-            mst_html(sink, "<li>%s, %s", mst_metrics[m].group, mst_metrics[m].label);
-            if (report->count > 1)
-                mst_html(sink, " (%s)", report->runs[i].title);
-            mst_html(sink, ": %s</li>\n", mst_metric_why(&mst_metrics[m], s));
-        }
-    if (begun)
-        mst_html(sink, "</ul></details>\n");
-}
-
-static void begin_table(struct mst_sink *sink, const struct mst_report *report, const char *caption)
-{
-    size_t i;
-
-    mst_page_table(sink, caption, "numbers");
-    if (report->count <= MST_HTML_RUNS_IN_GROUPS)
-        mst_html(sink, "<caption>%s</caption>", caption);
-    mst_html(sink, report->count > 1 ? "<thead><tr><td></td>" :
-                                       "<thead class=\"hidden\"><tr><td></td>");
-    for (i = 0; i < report->count; i++)
-        mst_html(sink, "<th scope=\"col\">%s</th>", report->runs[i].title);
-    mst_html(sink, "</tr></thead><tbody>\n");
-}
-
-static void put_metric_row(struct mst_sink *sink, const struct mst_report *report,
-                           const struct mst_metric *metric)
-{
-    size_t i;
-
-    mst_html(sink, "<tr data-metric=\"%s\"><th scope=\"row\">%s</th>", metric->column,
-             metric->label);
-    for (i = 0; i < report->count; i++)
-        mst_page_cell(sink, metric->unit, mst_metric_get(metric, &report->runs[i].summary));
-    mst_html(sink, "</tr>\n");
-}
-
-/* One or two runs: a small table for each group. More: one, so that columns line up. */
-static void put_runs_table(struct mst_sink *sink, const struct mst_report *report)
-{
-    bool small = report->count <= MST_HTML_RUNS_IN_GROUPS;
-    const char *group = "";
-    size_t m;
-
-    if (small)
-        mst_html(sink, "<div class=\"groups\">\n");
-    else
-        begin_table(sink, report, "Table of runs");
-    for (m = 0; m < MST_M_COUNT; m++) {
-        const struct mst_metric *metric = &mst_metrics[m];
-
-        if (metric->group == NULL || (metric->optional && !is_had(report, metric)))
-            continue;
-        if (strcmp(group, metric->group) != 0 && small) {
-            mst_html(sink, group[0] != '\0' ? MST_PAGE_TABLE_END : "");
-            begin_table(sink, report, metric->group);
-        } else if (strcmp(group, metric->group) != 0) {
-            mst_page_group(sink, metric->group, report->count);
-        }
-        group = metric->group;
-        put_metric_row(sink, report, metric);
-    }
-    mst_html(sink, MST_PAGE_TABLE_END);
-    if (small)
-        mst_html(sink, "</div>\n");
-    put_whys(sink, report);
-}
-
 /* ---- sizing ---------------------------------------------------------------------- */
-
-static void put_advice(struct mst_sink *sink, const struct mst_advice *advice)
-{
-    mst_html(sink, "<tr><th scope=\"row\">%s</th>", advice->directive);
-    mst_html(sink, advice->known ? "<td><strong>%s</strong></td>" : "<td class=\"unknown\">%s</td>",
-             advice->answer);
-    mst_html(sink, "<td>%s <span class=\"quiet\">%s</span></td></tr>\n", advice->arithmetic,
-             advice->uncertainty);
-}
 
 /* One run of each name: the repetitions are of the same size. */
 static int put_sizing(struct mst_sink *sink, const struct content *c, char error[MST_ERROR_MAX])
 {
     const struct mst_doc doc = mst_doc_html(sink);
     const struct mst_report *report = c->report;
-    struct mst_sizing sizing;
-    struct mst_usl usl;
-    char knee[768];
-    size_t i, a;
+    size_t i;
 
     mst_html(sink, "<section id=\"sizing\">\n<h2>Sizing</h2>\n<p>From what was measured, each with "
              "its arithmetic: workers by Little's law (arrival rate × time held), memory by what "
@@ -171,21 +64,13 @@ static int put_sizing(struct mst_sink *sink, const struct content *c, char error
     for (i = 0; i < c->groups.count; i++) {
         const struct mst_report_run *run = &report->runs[c->groups.items[i].shown];
 
-        if (mst_report_sizing(&sizing, run, error) != 0)
-            return -1;
         if (c->groups.count > 1)
             mst_html(sink, "<h3>%s</h3>", run->title);
-        mst_needs_put(&doc, &run->summary, "");
-        mst_page_table(sink, "Sizing", "advice");
-        mst_html(sink, "<tbody>\n");
-        for (a = 0; a < MST_ADVICE_COUNT; a++)
-            put_advice(sink, &sizing.advice[a]);
-        mst_html(sink, MST_PAGE_TABLE_END);
+        mst_needs_put(&doc, &run->summary);
+        if (mst_advice_put(&doc, run, error) != 0)
+            return -1;
     }
-    if (report->count > 1) {
-        mst_report_knee(&usl, report, knee, sizeof knee);
-        mst_html(sink, "<h3>The knee</h3>\n<p>%s</p>", knee);
-    }
+    mst_knee_put(&doc, report);
     mst_html(sink, "</section>\n");
     return 0;
 }
@@ -242,10 +127,10 @@ static void put_numbers(struct mst_sink *sink, const struct mst_report *report)
     mst_html(sink, "<section id=\"numbers\">\n<h2>%s</h2>\n",
              report->count > 1 ? "The runs side by side" : "The numbers");
     if (folded)
-        mst_html(sink, "<details><summary>All numbers of all runs</summary>\n");
-    put_runs_table(sink, report);
+        mst_doc_details_begin(&doc, "All numbers of all runs");
+    mst_side_by_side_all(&doc, report);
     if (folded)
-        mst_html(sink, "</details>\n");
+        mst_doc_details_end(&doc);
     for (i = 0; i < report->count; i++)
         mst_generators_put(&doc, &report->runs[i].summary);
     mst_html(sink, "</section>\n");

@@ -1,41 +1,60 @@
 /* markdown.c - runs for a pull request: see report.h. */
 #include "archive/archive.h"
 #include "doc/markup.h"
+#include "doc/table.h"
+#include "report/advice.h"
 #include "report/generators.h"
-#include "report/metrics.h"
 #include "report/needs.h"
 #include "report/names.h"
 #include "report/parts.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
+#include "report/side_by_side.h"
 #include "report/sides.h"
 #include "report/slowest.h"
 #include "report/summary_text.h"
 
-static void put_checks(struct mst_sink *sink, const struct mst_summary *s)
+/* What does not hold is bold. */
+static void put_checks(const struct mst_doc *doc, const struct mst_summary *s)
 {
-    static const char *const answers[] = {
-        [MST_ANSWER_NO] = "**no**", [MST_ANSWER_YES] = "yes", [MST_ANSWER_UNKNOWN] = "not known",
+    static const struct mst_doc_column columns[] = {
+        { "check", .kind = MST_DOC_LABEL }, { "holds", .kind = MST_DOC_WORDS },
+        { "", .kind = MST_DOC_WORDS },
     };
+    static const char *const answers[] = {
+        [MST_ANSWER_NO] = "no", [MST_ANSWER_YES] = "yes", [MST_ANSWER_UNKNOWN] = "not known",
+    };
+    struct mst_doc_table t;
     size_t i;
 
-    mst_markdown(sink, "\n| check | | |\n|---|---|---|\n");
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < MST_CHECK_COUNT; i++) {
-        mst_markdown(sink, "| %s | ", s->checks[i].name);
-        mst_sink_puts(sink, answers[s->checks[i].ok]);
-        mst_markdown(sink, " | %s |\n", s->checks[i].text);
+        mst_doc_row(&t, s->checks[i].ok == MST_ANSWER_NO ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s", s->checks[i].name);
+        mst_doc_words(&t, "%s", answers[s->checks[i].ok]);
+        mst_doc_words(&t, "%s", s->checks[i].text);
     }
+    mst_doc_table_end(&t, doc, "Checks", "checks");
 }
 
-static void put_findings(struct mst_sink *sink, const struct mst_summary *s)
+static void put_findings(const struct mst_doc *doc, const struct mst_summary *s)
 {
+    static const struct mst_doc_column columns[] = {
+        { "finding", .kind = MST_DOC_LABEL }, { "", .kind = MST_DOC_WORDS },
+        { "do", .kind = MST_DOC_WORDS },
+    };
+    struct mst_doc_table t;
     size_t i;
 
-    mst_markdown(sink, "\n| finding | | do |\n|---|---|---|\n");
-    for (i = 0; i < s->finding_count; i++)
-        mst_markdown(sink, "| %s | %s | %s %s |\n", mst_code_names[s->findings[i].code],
-                     s->findings[i].text, s->findings[i].action, s->findings[i].predicted);
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < s->finding_count; i++) {
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s", mst_code_names[s->findings[i].code]);
+        mst_doc_words(&t, "%s", s->findings[i].text);
+        mst_doc_words(&t, "%s %s", s->findings[i].action, s->findings[i].predicted);
+    }
+    mst_doc_table_end(&t, doc, "Findings", "findings");
 }
 
 static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
@@ -54,8 +73,8 @@ static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
     if (s->thinned[0] != '\0')
         mst_markdown(sink, "%s\n\n", s->thinned);
     mst_markdown(sink, "**%s**\n", s->verdict);
-    put_findings(sink, s);
-    put_checks(sink, s);
+    put_findings(&doc, s);
+    put_checks(&doc, s);
     mst_servers_put(&doc, s, &(struct mst_text_form){ 0 });
     if (front != NULL && front->requests > 0) {
         mst_parts_by_server(&doc, s);
@@ -77,60 +96,29 @@ static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
     return true;
 }
 
-static void put_runs(struct mst_sink *sink, const struct mst_report *report)
-{
-    size_t m, i;
-
-    mst_markdown(sink, "### Numbers\n\n| |");
-    for (i = 0; i < report->count; i++)
-        mst_markdown(sink, " %s |", report->runs[i].title);
-    mst_markdown(sink, "\n|---|");
-    for (i = 0; i < report->count; i++)
-        mst_markdown(sink, "--:|");
-    mst_markdown(sink, "\n");
-    for (m = 0; m < MST_M_COUNT; m++) {
-        const struct mst_metric *metric = &mst_metrics[m];
-
-        if (!metric->brief)
-            continue;
-        mst_markdown(sink, "| %s: %s |", metric->group, metric->label);
-        for (i = 0; i < report->count; i++)
-            mst_markdown(sink, " %s |", mst_quantity_format(metric->unit, mst_metric_get(metric,
-                         &report->runs[i].summary)).text);
-        mst_markdown(sink, "\n");
-    }
-}
-
 int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
                         char error[MST_ERROR_MAX])
 {
     const struct mst_doc doc = mst_doc_markdown(sink);
-    struct mst_sizing sizing;
-    struct mst_usl usl;
-    char knee[768];
-    size_t i, a;
+    size_t i;
 
     mst_markdown(sink, "## Load runs, recorded by mpmstat " MPMSTAT_VERSION "\n\n");
     for (i = 0; i < report->count; i++)
         if (!put_run(sink, &report->runs[i]))
             return mst_archive_unreadable(report->runs[i].archive, error);
-    put_runs(sink, report);
-    mst_markdown(sink, "\n### Sizing\n\n");
-    for (i = 0; i < report->count; i++)
-        mst_needs_put(&doc, &report->runs[i].summary,
-                      report->count > 1 ? report->runs[i].title : "");
-    mst_markdown(sink, "| run | directive | advice | why |\n|---|---|---|---|\n");
+    mst_markdown(sink, "### Numbers\n");
+    mst_side_by_side_brief(&doc, report);
+    mst_doc_details_begin(&doc, "All numbers");
+    mst_side_by_side_all(&doc, report);
+    mst_doc_details_end(&doc);
+    mst_markdown(sink, "\n### Sizing\n");
     for (i = 0; i < report->count; i++) {
-        if (mst_report_sizing(&sizing, &report->runs[i], error) != 0)
+        if (report->count > 1)
+            mst_doc_heading(&doc, "%s", report->runs[i].title);
+        mst_needs_put(&doc, &report->runs[i].summary);
+        if (mst_advice_put(&doc, &report->runs[i], error) != 0)
             return -1;
-        for (a = 0; a < MST_ADVICE_COUNT; a++)
-            mst_markdown(sink, "| %s | %s | %s | %s %s |\n", report->runs[i].title,
-                         sizing.advice[a].directive, sizing.advice[a].answer,
-                         sizing.advice[a].arithmetic, sizing.advice[a].uncertainty);
     }
-    if (report->count > 1) {
-        mst_report_knee(&usl, report, knee, sizeof knee);
-        mst_markdown(sink, "\nThe knee: %s\n", knee);
-    }
+    mst_knee_put(&doc, report);
     return 0;
 }

@@ -159,7 +159,7 @@ static const char no_interval[] = "no request had it, or the server's mpmstat do
 static const char no_wait[] = "no request waited for it, or PHP's waits were not measured";
 static const char no_limit[] = "this PHP is not FPM, or FPM's configuration was not found: set "
                                "mpmstat.workers_limit";
-static const char no_memory[] = "the kernel does not report it, or that mpmstat did not read it";
+static const char no_memory[] = "the kernel does not report it, or mpmstat did not read it";
 static const char no_group[] = "the server's control group has no such limit, or cannot be seen";
 static const char no_http2[] = "there is no mod_http2, or the server's mpmstat does not measure it";
 static const char no_ports[] = "few were in use, or the kernel did not tell";
@@ -187,6 +187,9 @@ static const char no_end[] = "the recording did not come to its end";
 #define WAIT(of, name, reason) \
     .source = MST_FROM_WAIT, .index = MST_WAIT_##of, \
     .member = MEMBER(mst_summary_times, name), .why = reason, .optional = true
+#define OF_PART(of) \
+    .source = MST_FROM_PART, .index = MST_PART_##of, \
+    .member = MEMBER(mst_summary_interval, times.mean_ns), .why = no_interval, .optional = true
 #define BY(function, reason) .source = MST_FROM_FUNCTION, .get = function, .why = reason
 #define OPTIONAL .optional = true
 
@@ -235,6 +238,9 @@ static const void *owner_of(const struct mst_metric *metric, const struct mst_su
         return behind;
     case MST_FROM_INTERVAL:
         return front != NULL ? times_of(&front->intervals[metric->index]) : NULL;
+    case MST_FROM_PART:
+        return front != NULL && front->phases[MST_PHASE_TOTAL].count > 0 ?
+               &front->parts[metric->index] : NULL;
     case MST_FROM_WAIT:
         return behind != NULL ? times_of(&behind->parts[MST_PART_WAITS + metric->index]) : NULL;
     default:
@@ -264,6 +270,7 @@ static const struct mst_summary_server *with_peers(struct mst_summary_server *ro
     memcpy(room->phases, all.phases, sizeof room->phases);
     for (k = 0; k < MST_INTERVAL_COUNT; k++)
         room->intervals[k].times = all.intervals[k];
+    memcpy(room->parts, all.parts, sizeof room->parts);
     return room;
 }
 
@@ -280,6 +287,11 @@ uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summar
     if (owner != NULL)
         memcpy(&value, owner + metric->member, sizeof value);
     return value;
+}
+
+bool mst_metric_is_had(const struct mst_metric *metric, uint64_t value)
+{
+    return value != MST_UNKNOWN && (metric->source != MST_FROM_PART || value > 0);
 }
 
 /* ---- as text --------------------------------------------------------------------- */

@@ -23,7 +23,7 @@ enum mst_metric_id {
 
 enum mst_metric_source {
     MST_FROM_NONE, MST_FROM_RUN, MST_FROM_CLIENT, MST_FROM_SERVER, MST_FROM_PHASE, MST_FROM_PHP,
-    MST_FROM_INTERVAL, MST_FROM_WAIT,
+    MST_FROM_INTERVAL, MST_FROM_WAIT, MST_FROM_PART,
     MST_FROM_FUNCTION
 };
 
@@ -41,7 +41,7 @@ struct mst_metric {
     enum mst_metric_source source;
     size_t         member;                    /* offset of a uint64_t in what `source` names */
     enum mst_phase phase;                     /* of PHASE */
-    unsigned       index;                     /* of INTERVAL, WAIT: which */
+    unsigned       index;                     /* of INTERVAL, WAIT, PART: which */
     uint64_t     (*get)(const struct mst_summary *s);   /* of FUNCTION */
     bool           optional;                  /* most runs do not have it: then nothing is said */
     const char    *why;                       /* why it may not be known: a clause */
@@ -63,6 +63,8 @@ extern const struct mst_metric mst_metrics[MST_M_COUNT];
 /* The run's value: MEAN, RATE and SHARE in thousandths, TIME in nanoseconds. MST_UNKNOWN also
  * where a summary does not have it. */
 uint64_t mst_metric_get(const struct mst_metric *metric, const struct mst_summary *s);
+/* Whether a run with this value has it: a part that none of its requests had is 0. */
+bool mst_metric_is_had(const struct mst_metric *metric, uint64_t value);
 /* A member of a JSON object: thousandths as a plain number, or null. */
 void mst_put_milli(struct mst_json *j, const char *key, uint64_t milli);
 /* Why it is not known in this run. */

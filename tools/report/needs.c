@@ -134,7 +134,7 @@ static void put_group(struct mst_doc_table *t, const struct mst_summary *s, bool
     mst_doc_known(t, all.memory_bytes);
 }
 
-void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s, const char *title)
+void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s)
 {
     static const struct mst_doc_column columns[] = {
         { "server", .kind = MST_DOC_NAME },
@@ -160,9 +160,8 @@ void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s, const
     mst_doc_space(doc);
     say_room(room, sizeof room, s);
     mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s", room);
-    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The arithmetic%s%s is that of %s, which had most "
-                      "requests:", title[0] != '\0' ? " of " : "", title,
-                      mst_summary_called(mst_summary_front(s)));
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The arithmetic is that of %s, which had most "
+                      "requests:", mst_summary_called(mst_summary_front(s)));
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */

@@ -7,8 +7,7 @@
 #include "doc/doc.h"
 #include "render/json_writer.h"
 
-/* title: the run's, where others stand beside it; "". */
-void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s, const char *title);
+void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s);
 void mst_needs_json(struct mst_json *j, const struct mst_summary *s);
 
 #endif

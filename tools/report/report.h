@@ -65,13 +65,4 @@ int  mst_report_csv_series(struct mst_sink *sink, const struct mst_report *repor
 int mst_report_texts(struct mst_sink *sink, const struct mst_report *report,
                      char error[MST_ERROR_MAX]);
 
-/* ---- what several formats show --------------------------------------------------- */
-
-int mst_report_sizing(struct mst_sizing *sizing, const struct mst_report_run *run,
-                      char error[MST_ERROR_MAX]);
-
-/* Fits the Universal Scalability Law to the runs whose concurrency is known, and writes a sentence
- * about it into text. */
-void mst_report_knee(struct mst_usl *usl, const struct mst_report *report, char *text, size_t size);
-
 #endif

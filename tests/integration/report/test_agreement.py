@@ -367,6 +367,33 @@ def test_csv_says_the_same(archive, servers):
     assert seen >= (2 if fronts[0]["producer"] == "php" else 5), row
 
 
+def csv_parts(archive):
+    """Each run's row, and its means of the parts."""
+    rows = list(csv.DictReader(io.StringIO(tool.report("--format", "csv", archive))))
+    return rows, [{name: Decimal(row[f"part_{name}_mean_seconds"] or 0) for name in NAMES}
+                  for row in rows]
+
+
+def test_csv_parts_add_up(archive, servers):
+    (row, *_), (parts, *_) = csv_parts(archive)
+    fronts = [s for s in servers.values() if s["producer"] == front(servers)["producer"]]
+    requests = sum(s["requests"] for s in fronts)
+    for name, mean in parts.items():
+        assert abs(sum(seconds(s, name) for s in fronts) / requests - mean) <= Decimal("2e-9"), name
+    assert abs(sum(parts.values()) - Decimal(row["server_mean_seconds"])) <= Decimal("4e-8"), parts
+
+
+def test_comparison_says_the_same(archive):
+    """Its rows of parts have the means of the CSV, and so add up, too."""
+    _, runs = csv_parts(archive)
+    done = tool.run("compare", "--format", "json", archive, archive)
+    assert done.returncode == 0, done.stderr
+    compared = {m["metric"]: m["a"] for m in json.loads(done.stdout)["metrics"]}
+    for name in NAMES:
+        mean = float(sum(parts[name] for parts in runs) / len(runs))
+        assert compared.get(f"part_{name}_mean_seconds", 0) == pytest.approx(mean, rel=1e-8), name
+
+
 def test_spans_add_up(archive, servers):
     """The children of each request's span are the request; over all they are the report's parts."""
     done = tool.run("export", "-o", "-", "--slowest", "100000", archive)

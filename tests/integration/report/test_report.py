@@ -91,7 +91,8 @@ def test_csv_of_every_second(runs):
 def test_markdown_and_text(runs):
     archive, said = runs
     markdown, text = report("--format", "md", archive), report("--format", "text", archive)
-    assert "<" not in markdown, "nothing in it is HTML"
+    own = r"</?details>|<summary>[^<]*</summary>"
+    assert "<" not in re.sub(own, "", markdown), "nothing else in it is HTML"
     markdown = html.unescape(re.sub(r"\\(.)", r"\1", markdown))
     assert f"### {EVIL}\n" in markdown
     for summary in map(json.loads, said):

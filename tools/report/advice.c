@@ -1,0 +1,78 @@
+/* advice.c - the sizing advice of a run, and the knee of several: see advice.h. */
+#include "report/advice.h"
+
+#include <stdlib.h>
+
+#include "archive/archive.h"
+#include "doc/table.h"
+
+/* What is known stands out. */
+static void put_row(struct mst_doc_table *t, const struct mst_advice *advice)
+{
+    mst_doc_row(t, advice->known ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
+    mst_doc_words(t, "%s", advice->directive);
+    mst_doc_words(t, "%s", advice->answer);
+    mst_doc_note(t, "%s%s%s", advice->arithmetic, advice->uncertainty[0] != '\0' ? " " : "",
+                 advice->uncertainty);
+}
+
+int mst_advice_put(const struct mst_doc *doc, const struct mst_report_run *run,
+                   char error[MST_ERROR_MAX])
+{
+    static const struct mst_doc_column columns[] = {
+        { "directive", .kind = MST_DOC_LABEL }, { "advice", .kind = MST_DOC_WORDS },
+    };
+    struct mst_sizing sizing;
+    struct mst_doc_table t;
+    size_t a;
+
+    if (!mst_sizing_make(&sizing, &run->summary, mst_archive_db(run->archive)))
+        return mst_archive_unreadable(run->archive, error);
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (a = 0; a < MST_ADVICE_COUNT; a++)
+        put_row(&t, &sizing.advice[a]);
+    mst_doc_table_end(&t, doc, "Sizing", "advice");
+    mst_doc_space(doc);
+    return 0;
+}
+
+/* ---- the knee -------------------------------------------------------------------- */
+
+/* A run is a point of the curve where the tool reports its rate and its concurrency, and the run
+ * is complete. */
+static bool is_point(const struct mst_summary *s)
+{
+    return s->complete && s->client.known && s->client.concurrency != MST_UNKNOWN &&
+           s->client.concurrency > 0 && s->client.requests_per_1000s != MST_UNKNOWN &&
+           s->client.requests_per_1000s > 0;
+}
+
+size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report)
+{
+    struct mst_usl_point *points = calloc(report->count, sizeof *points);
+    size_t i, count = 0;
+
+    for (i = 0; i < report->count && points != NULL; i++) {
+        const struct mst_summary_client *c = &report->runs[i].summary.client;
+
+        if (is_point(&report->runs[i].summary))
+            points[count++] = (struct mst_usl_point){
+                (double)c->concurrency, (double)c->requests_per_1000s / 1000 };
+    }
+    mst_usl_fit(usl, points, count);
+    free(points);
+    return count;
+}
+
+void mst_knee_put(const struct mst_doc *doc, const struct mst_report *report)
+{
+    struct mst_usl usl;
+    char knee[768];
+    size_t count;
+
+    if (report->count < 2)
+        return;
+    count = mst_knee_fit(&usl, report);
+    mst_usl_say(&usl, count, knee, sizeof knee);
+    mst_doc_item(doc, MST_STYLE_PLAIN, "The knee", knee);
+}

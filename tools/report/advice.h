@@ -1,0 +1,20 @@
+/* advice.h - the sizing advice of a run, and the knee of several: with the arithmetic of each. */
+#ifndef MPMSTAT_REPORT_ADVICE_H
+#define MPMSTAT_REPORT_ADVICE_H
+
+#include "doc/doc.h"
+#include "report/report.h"
+
+/* 0, or -1 with a sentence: the archive cannot be read. */
+int mst_advice_put(const struct mst_doc *doc, const struct mst_report_run *run,
+                   char error[MST_ERROR_MAX]);
+
+/* Fits the Universal Scalability Law to the runs whose concurrency is known, and returns how many
+ * they are. */
+size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report);
+
+/* Where more concurrency stops to help, from the runs whose concurrency is known; nothing of one
+ * run. */
+void mst_knee_put(const struct mst_doc *doc, const struct mst_report *report);
+
+#endif

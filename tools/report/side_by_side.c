@@ -1,0 +1,254 @@
+/* side_by_side.c - the figures of runs, a column for each: see side_by_side.h. */
+#include "report/side_by_side.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "doc/markup.h"
+#include "doc/table.h"
+#include "report/html_run.h"
+#include "report/metrics.h"
+
+#define TEXT_RUNS 4u       /* of one table of text */
+
+static uint64_t value_of(const struct mst_report *report, size_t run, enum mst_metric_id m)
+{
+    return mst_metric_get(&mst_metrics[m], &report->runs[run].summary);
+}
+
+/* An optional figure is shown where a run has it. */
+static bool is_shown(const struct mst_report *report, enum mst_metric_id m)
+{
+    size_t i = 0;
+
+    if (mst_metrics[m].group == NULL)
+        return false;
+    while (mst_metrics[m].optional && i < report->count &&
+           !mst_metric_is_had(&mst_metrics[m], value_of(report, i, m)))
+        i++;
+    return i < report->count;
+}
+
+/* Runs that stand in one table, and its columns: the figure's name, and each run. */
+struct side_by_side {
+    const struct mst_report *report;
+    size_t                   first, end;
+    struct mst_doc_column   *columns;
+};
+
+static void begin_table(struct mst_doc_table *t, const struct side_by_side *of)
+{
+    mst_doc_table_begin(t, of->columns, 1 + of->end - of->first);
+}
+
+static void put_row(struct mst_doc_table *t, const struct side_by_side *of, enum mst_metric_id m,
+                    const char *group)
+{
+    size_t i;
+
+    mst_doc_row(t, MST_STYLE_PLAIN);
+    mst_doc_key(t, mst_metrics[m].column);
+    mst_doc_words(t, "%s%s%s", group, group[0] != '\0' ? ": " : "", mst_metrics[m].label);
+    for (i = of->first; i < of->end; i++)
+        mst_doc_number_of(t, mst_metrics[m].unit, value_of(of->report, i, m));
+}
+
+/* False: out of memory. */
+static bool make_columns(struct side_by_side *of)
+{
+    size_t i;
+
+    of->columns = calloc(1 + of->end - of->first, sizeof *of->columns);
+    if (of->columns == NULL)
+        return false;
+    of->columns[0] = (struct mst_doc_column){ "figure", .kind = MST_DOC_NAME };
+    for (i = of->first; i < of->end; i++)
+        of->columns[1 + i - of->first].name = of->report->runs[i].title;
+    return true;
+}
+
+/* ---- brief ----------------------------------------------------------------------- */
+
+static void put_brief(const struct mst_doc *doc, struct side_by_side *of)
+{
+    struct mst_doc_table t;
+    enum mst_metric_id m;
+
+    begin_table(&t, of);
+    for (m = 0; m < MST_M_COUNT; m++)
+        if (mst_metrics[m].brief && is_shown(of->report, m))
+            put_row(&t, of, m, mst_metrics[m].group);
+    mst_doc_table_end(&t, doc, "The runs side by side", "numbers");
+}
+
+void mst_side_by_side_brief(const struct mst_doc *doc, const struct mst_report *report)
+{
+    size_t most = doc->format == MST_DOC_TEXT ? TEXT_RUNS : report->count;
+    struct side_by_side of = { .report = report };
+
+    for (; of.first < report->count; of.first = of.end) {
+        of.end = report->count - of.first < most ? report->count : of.first + most;
+        if (!make_columns(&of)) {
+            mst_sink_fail(doc->sink, ENOMEM);
+            return;
+        }
+        put_brief(doc, &of);
+        free(of.columns);
+        mst_doc_space(doc);
+    }
+}
+
+/* ---- all ------------------------------------------------------------------------- */
+
+/* Also of one that no group shows. */
+static bool is_of(enum mst_metric_id m, const char *group)
+{
+    return mst_metrics[m].group == NULL || strcmp(mst_metrics[m].group, group) == 0;
+}
+
+/* One or two runs on a page: a small table for each group, set in columns. */
+static void put_groups(const struct mst_doc *doc, const struct side_by_side *of)
+{
+    const char *group;
+    struct mst_doc_table t;
+    enum mst_metric_id m = 0;
+
+    mst_html(doc->sink, "<div class=\"groups\">\n");
+    while (m < MST_M_COUNT) {
+        if (!is_shown(of->report, m)) {
+            m++;
+            continue;
+        }
+        group = mst_metrics[m].group;
+        begin_table(&t, of);
+        mst_doc_captioned(&t);
+        for (; m < MST_M_COUNT && is_of(m, group); m++)
+            if (is_shown(of->report, m))
+                put_row(&t, of, m, "");
+        mst_doc_table_end(&t, doc, group, "numbers");
+    }
+    mst_html(doc->sink, "</div>\n");
+}
+
+/* In one table the columns line up. */
+static void put_table(const struct mst_doc *doc, const struct side_by_side *of)
+{
+    const char *group = "";
+    struct mst_doc_table t;
+    enum mst_metric_id m;
+
+    begin_table(&t, of);
+    for (m = 0; m < MST_M_COUNT; m++) {
+        if (!is_shown(of->report, m))
+            continue;
+        if (!is_of(m, group))
+            mst_doc_group(&t, mst_metrics[m].group);
+        group = mst_metrics[m].group;
+        put_row(&t, of, m, "");
+    }
+    mst_doc_table_end(&t, doc, "Table of runs", "numbers");
+}
+
+/* Why a figure that reports show is not known in the run; NULL: it is, or is optional. */
+static const char *why_unknown(const struct mst_report *report, size_t run, enum mst_metric_id m)
+{
+    return mst_metrics[m].group == NULL || mst_metrics[m].optional ||
+           value_of(report, run, m) != MST_UNKNOWN ? NULL :
+           mst_metric_why(&mst_metrics[m], &report->runs[run].summary);
+}
+
+/* Whether a figure before this one, or a run before this one, has the reason, too. */
+static bool was_said(const struct mst_report *report, size_t run, enum mst_metric_id m)
+{
+    const char *why = why_unknown(report, run, m), *other;
+    enum mst_metric_id before;
+    size_t i;
+
+    for (before = 0; before <= m; before++)
+        for (i = 0; i < (before < m ? report->count : run); i++) {
+            other = why_unknown(report, i, before);
+            if (other != NULL && strcmp(other, why) == 0)
+                return true;
+        }
+    return false;
+}
+
+/* "Client: p50; p99 (of 1 of the 2 runs). Server: p99.9": what is not known for this reason. */
+static void list_unknown(FILE *names, const struct mst_report *report, const char *why)
+{
+    const char *group = "", *reason;
+    enum mst_metric_id m;
+    size_t i, count;
+
+    for (m = 0; m < MST_M_COUNT; m++) {
+        for (i = 0, count = 0; i < report->count; i++) {
+            reason = why_unknown(report, i, m);
+            count += reason != NULL && strcmp(reason, why) == 0;
+        }
+        if (count == 0)
+            continue;
+        if (strcmp(group, mst_metrics[m].group) != 0)
+            fprintf(names, "%s%s: ", group[0] != '\0' ? ". " : "", mst_metrics[m].group);
+        else
+            fputs("; ", names);
+        fputs(mst_metrics[m].label, names);
+        if (count < report->count)
+            fprintf(names, " (of %zu of the %zu runs)", count, report->count);
+        group = mst_metrics[m].group;
+    }
+}
+
+static void put_reason(const struct mst_doc *doc, const struct mst_report *report, const char *why)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *names = open_memstream(&text, &size);
+
+    if (names != NULL)
+        list_unknown(names, report, why);
+    if (names == NULL || fclose(names) != 0)
+        mst_sink_fail(doc->sink, ENOMEM);
+    else
+        mst_doc_item(doc, MST_STYLE_PLAIN, why, text);
+    free(text);
+}
+
+/* Each reason, with what is not known for it. */
+static void put_unknown(const struct mst_doc *doc, const struct mst_report *report)
+{
+    bool begun = false;
+    enum mst_metric_id m;
+    const char *why;
+    size_t i;
+
+    for (m = 0; m < MST_M_COUNT; m++)
+        for (i = 0; i < report->count; i++) {
+            why = why_unknown(report, i, m);
+            if (why == NULL || was_said(report, i, m))
+                continue;
+            if (!begun)
+                mst_doc_details_begin(doc, "What is not known, and why");
+            begun = true;
+            put_reason(doc, report, why);
+        }
+    if (begun)
+        mst_doc_details_end(doc);
+}
+
+void mst_side_by_side_all(const struct mst_doc *doc, const struct mst_report *report)
+{
+    struct side_by_side of = { .report = report, .end = report->count };
+
+    if (!make_columns(&of)) {
+        mst_sink_fail(doc->sink, ENOMEM);
+        return;
+    }
+    if (doc->format == MST_DOC_HTML && report->count <= MST_HTML_RUNS_IN_GROUPS)
+        put_groups(doc, &of);
+    else
+        put_table(doc, &of);
+    free(of.columns);
+    put_unknown(doc, report);
+}
