@@ -1,6 +1,7 @@
 /* quantity.c - numbers with what they count: see quantity.h. */
 #include "doc/quantity.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -58,4 +59,19 @@ void mst_quantity_put(struct mst_sink *sink, enum mst_quantity quantity, uint64_
     } else {
         mst_sink_u64(sink, value);
     }
+}
+
+#define WHOLE_MAX 1e15   /* whole numbers up to here are exact */
+
+void mst_real_put(struct mst_sink *sink, double value, const char *unknown)
+{
+    char text[32];
+
+    if (!isfinite(value)) {
+        mst_sink_puts(sink, unknown);
+        return;
+    }
+    snprintf(text, sizeof text, fabs(value) < WHOLE_MAX && value == rint(value) ? "%.0f" : "%.6g",
+             value);
+    mst_sink_puts(sink, strcmp(text, "-0") == 0 ? "0" : text);
 }

@@ -26,6 +26,10 @@ struct mst_formatted mst_quantity_micro(struct mst_formatted number);
 void mst_quantity_put(struct mst_sink *sink, enum mst_quantity quantity, uint64_t value,
                       const char *unknown);
 
+/* The same of a number that is already in seconds, bytes or plain: a whole one as it is, any other
+ * with six significant digits. NaN: it is not known. */
+void mst_real_put(struct mst_sink *sink, double value, const char *unknown);
+
 /* Returns the divisor that makes plain numbers, seconds or bytes of such a value. */
 double mst_quantity_scale(enum mst_quantity quantity);
 

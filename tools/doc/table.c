@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,6 +129,39 @@ void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
     va_start(args, format);
     if (cell != NULL)
         *cell = (struct mst_doc_cell){ .is = MST_DOC_TEXT_CELL, .text = keep(t, format, args) };
+    va_end(args);
+}
+
+void mst_doc_real(struct mst_doc_table *t, double value, const char *shown)
+{
+    if (!isfinite(value)) {
+        mst_doc_number(t, MST_UNKNOWN);
+        return;
+    }
+    mst_doc_words(t, "%s", shown);
+    if (!t->failed) {
+        t->cells[t->cell_count - 1].is = MST_DOC_REAL;
+        t->cells[t->cell_count - 1].real = value;
+    }
+}
+
+void mst_doc_sub(struct mst_doc_table *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (!t->failed)
+        t->cells[t->cell_count - 1].sub = keep(t, format, args);
+    va_end(args);
+}
+
+void mst_doc_published(struct mst_doc_table *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (!t->failed)
+        t->cells[t->cell_count - 1].published = keep(t, format, args);
     va_end(args);
 }
 

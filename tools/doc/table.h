@@ -40,14 +40,18 @@ struct mst_doc_column {
     const char       *word;      /* in text, where there is little room; NULL: the name */
     enum mst_doc_kind kind;
     enum mst_quantity quantity;  /* of numbers */
+    const char       *key;       /* a page's scripts find its cells by this promised name, which is
+                                  * their data-metric; NULL: none */
 };
 
 /* Belongs to table.c and the writers. */
 struct mst_doc_cell {
-    enum { MST_DOC_BLANK, MST_DOC_VALUE, MST_DOC_TEXT_CELL } is;
+    enum { MST_DOC_BLANK, MST_DOC_VALUE, MST_DOC_REAL, MST_DOC_TEXT_CELL } is;
     uint64_t value;              /* of VALUE */
     enum mst_quantity quantity;  /* the same */
-    size_t   text;               /* of TEXT_CELL: where it begins in `texts` */
+    double   real;               /* of REAL */
+    size_t   text;               /* of REAL and TEXT_CELL: where it begins in `texts` */
+    size_t   sub, published;     /* of any: the same; 0: none */
     const char *colour;          /* the same: NULL: none */
     const struct mst_doc_bar *bar;   /* the same */
 };
@@ -100,6 +104,16 @@ void mst_doc_number_of(struct mst_doc_table *t, enum mst_quantity quantity, uint
 void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mst_doc_blank(struct mst_doc_table *t);
+
+/* A number in seconds, bytes or plain, and how people read it; NaN: it is not known. */
+void mst_doc_real(struct mst_doc_table *t, double value, const char *shown);
+
+/* The cell before has this below it on a page, in brackets behind it elsewhere; and what a study
+ * published for it. */
+void mst_doc_sub(struct mst_doc_table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void mst_doc_published(struct mst_doc_table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* The cell before gets a patch of this colour of charts, which is a constant. */
 void mst_doc_swatch(struct mst_doc_table *t, const char *colour);

@@ -47,40 +47,52 @@ static void put_swatch(struct mst_sink *sink, const struct mst_doc_cell *cell)
         mst_html(sink, "<span class=\"swatch %s\"></span>", cell->colour);
 }
 
+/* Below what the cell has. */
+static void put_below(struct mst_sink *sink, const struct mst_doc_table *t,
+                      const struct mst_doc_cell *cell)
+{
+    if (cell->sub > 0)
+        mst_html(sink, "<small>%s</small>", t->texts + cell->sub);
+    if (cell->published > 0)
+        mst_html(sink, "<small class=\"theirs\">%s</small>", t->texts + cell->published);
+}
+
 static void put_name(struct mst_sink *sink, const struct mst_doc_table *t, enum mst_style style,
                      const struct mst_doc_cell *cell)
 {
     mst_html(sink, "<th scope=\"row\">");
     put_swatch(sink, cell);
-    mst_html(sink, style == MST_STYLE_STRONG ? "<strong>%s</strong></th>" : "%s</th>",
-             t->texts + cell->text);
+    mst_html(sink, style == MST_STYLE_STRONG ? "<strong>%s</strong>" : "%s", t->texts + cell->text);
+    put_below(sink, t, cell);
+    mst_html(sink, "</th>");
 }
 
-static void put_number(struct mst_sink *sink, const struct mst_doc_cell *cell)
+/* A number is a <data> element: its text is for people, its value for programs. */
+static void put_number(struct mst_sink *sink, const struct mst_doc_table *t,
+                       const struct mst_doc_cell *cell)
 {
-    if (cell->value == MST_UNKNOWN)
-        mst_html(sink, "<td class=\"unknown\">–</td>");
-    else
-        mst_page_cell(sink, cell->quantity, cell->value);
+    const char *shown = t->texts + cell->text;
+    struct mst_formatted number;
+
+    if (cell->is == MST_DOC_VALUE && cell->value == MST_UNKNOWN) {
+        mst_html(sink, "<span class=\"unknown\">–</span>");
+        return;
+    }
+    mst_html(sink, "<data value=\"");
+    if (cell->is == MST_DOC_REAL) {
+        mst_real_put(sink, cell->real, "");
+    } else {
+        mst_quantity_put(sink, cell->quantity, cell->value, "");
+        number = mst_quantity_micro(mst_quantity_format(cell->quantity, cell->value));
+        shown = number.text;
+    }
+    mst_html(sink, "\">%s</data>", shown);
 }
 
-static void put_words(const struct mst_doc *doc, const struct mst_doc_table *t,
-                      const struct mst_doc_cell *cell, bool is_words, const char *note)
+static const char *class_of(const struct mst_doc_table *t, size_t column,
+                            const struct mst_doc_cell *cell)
 {
-    struct mst_sink *sink = doc->sink;
-
-    mst_html(sink, is_words ? "<td class=\"text\">" : "<td>");
-    put_swatch(sink, cell);
-    mst_html(sink, note[0] != '\0' ? "%s<small>%s</small></td>" : "%s%s</td>",
-             t->texts + cell->text, note);
-}
-
-static void put_bar(const struct mst_doc *doc, const struct mst_doc_table *t,
-                    const struct mst_doc_cell *cell)
-{
-    mst_html(doc->sink, "<td class=\"trace\">");
-    mst_doc_bar(doc, cell->bar);
-    mst_html(doc->sink, "<small>%s</small></td>", t->texts + cell->text);
+    return cell->bar != NULL ? "trace" : is_words(t, column) ? "text" : NULL;
 }
 
 /* The note follows in the row's last cell. */
@@ -88,15 +100,28 @@ static void put_cell(const struct mst_doc *doc, const struct mst_doc_table *t, s
                      size_t column, const char *note)
 {
     const struct mst_doc_cell *cell = mst_doc_cell(t, line, column);
+    const char *class = class_of(t, column, cell), *key = t->columns[column].key;
+    struct mst_sink *sink = doc->sink;
 
-    if (names_row(t, column))
-        put_name(doc->sink, t, t->lines[line].style, cell);
-    else if (cell->is == MST_DOC_VALUE)
-        put_number(doc->sink, cell);
-    else if (cell->bar != NULL)
-        put_bar(doc, t, cell);
+    if (names_row(t, column)) {
+        put_name(sink, t, t->lines[line].style, cell);
+        return;
+    }
+    mst_html(sink, "<td");
+    if (class != NULL)
+        mst_html(sink, " class=\"%s\"", class);
+    if (key != NULL)
+        mst_html(sink, " data-metric=\"%s\"", key);
+    mst_html(sink, ">");
+    put_swatch(sink, cell);
+    if (cell->bar != NULL)
+        mst_doc_bar(doc, cell->bar);
+    if (cell->is == MST_DOC_VALUE || cell->is == MST_DOC_REAL)
+        put_number(sink, t, cell);
     else
-        put_words(doc, t, cell, is_words(t, column), note);
+        mst_html(sink, cell->bar != NULL ? "<small>%s</small>" : "%s", t->texts + cell->text);
+    put_below(sink, t, cell);
+    mst_html(sink, note[0] != '\0' ? "<small>%s</small></td>" : "%s</td>", note);
 }
 
 static void put_row(const struct mst_doc *doc, const struct mst_doc_table *t, size_t line)

@@ -30,9 +30,13 @@ static void put_cell(struct mst_sink *sink, const struct mst_doc_table *t, size_
         mst_markdown(sink, " -");
     else if (cell->is == MST_DOC_VALUE)
         mst_markdown(sink, " %s", mst_quantity_format(cell->quantity, cell->value).text);
-    else if (cell->is == MST_DOC_TEXT_CELL)
+    else if (cell->is == MST_DOC_TEXT_CELL || cell->is == MST_DOC_REAL)
         mst_markdown(sink, is_name && t->lines[line].style == MST_STYLE_STRONG ? " **%s**" : " %s",
                      t->texts + cell->text);
+    if (cell->sub > 0)
+        mst_markdown(sink, " (%s)", t->texts + cell->sub);
+    if (cell->published > 0)
+        mst_markdown(sink, "; published %s", t->texts + cell->published);
 }
 
 static void put_row(struct mst_sink *sink, const struct mst_doc_table *t, size_t line)

@@ -44,7 +44,7 @@ static const char *text_of(const struct mst_doc_table *t, size_t line, size_t co
         *room = cell->value == MST_UNKNOWN ? (struct mst_formatted){ "-" }
                                            : mst_quantity_format(cell->quantity, cell->value);
         return room->text;
-    case MST_DOC_TEXT_CELL:
+    case MST_DOC_TEXT_CELL: case MST_DOC_REAL:
         return t->texts + cell->text;
     default:
         return "";

@@ -1,29 +1,12 @@
-/* cells.c - tables and their cells as text and as JSON: see cells.h. */
+/* cells.c - tables and their cells as JSON: see cells.h. */
 #include "report/cells.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#define WHOLE_MAX 1e15   /* whole numbers up to here are exact */
-
-void mst_cell_put(struct mst_sink *sink, double cell, const char *unknown)
-{
-    char text[32];
-
-    if (!isfinite(cell)) {
-        mst_sink_puts(sink, unknown);
-        return;
-    }
-    snprintf(text, sizeof text, fabs(cell) < WHOLE_MAX && cell == rint(cell) ? "%.0f" : "%.6g",
-             cell);
-    mst_sink_puts(sink, strcmp(text, "-0") == 0 ? "0" : text);
-}
+#include "doc/quantity.h"
 
 void mst_cell_json(struct mst_json *j, const char *key, double cell)
 {
     mst_json_value(j, key);
-    mst_cell_put(j->out, cell, "null");
+    mst_real_put(j->out, cell, "null");
 }
 
 void mst_table_json(struct mst_json *j, const struct mst_table *table)

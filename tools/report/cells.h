@@ -1,4 +1,4 @@
-/* cells.h - tables and their cells as text and as JSON. */
+/* cells.h - tables and their cells as JSON. */
 #ifndef MPMSTAT_CELLS_H
 #define MPMSTAT_CELLS_H
 
@@ -8,9 +8,5 @@
 /* "name": {"column": [numbers], ...} on a line of its own; null where not known. */
 void mst_table_json(struct mst_json *j, const struct mst_table *table);
 void mst_cell_json(struct mst_json *j, const char *key, double cell);
-
-/* A cell as text: a whole number as it is, any other with six significant digits;
- * `unknown` where it is not known. */
-void mst_cell_put(struct mst_sink *sink, double cell, const char *unknown);
 
 #endif

@@ -94,7 +94,7 @@ static void put_seconds(struct mst_sink *sink, const struct mst_report_run *run,
         mst_sink_csv_string(sink, mst_producer_name(server->producer));
         for (column = 0; column < table->width; column++) {
             mst_sink_char(sink, ',');
-            mst_cell_put(sink, table->cells[row * table->width + column], "");
+            mst_real_put(sink, table->cells[row * table->width + column], "");
         }
         end_line(sink, run);
     }

@@ -121,7 +121,7 @@ def test_runs_of_which_no_client_is_known_were_made(tmp_path):
              for section in sections}
     assert unrun == {"One load": False, "Beyond the limit": True, "Spawning": False,
                      "A ramp": False, "What was not run": False}
-    assert re.search(r"\| prefork \+ mod_php \| 7\.\d\d s", sections[2]), "and have their row"
+    assert re.search(r"\| all of them after \| 7\.\d\d s", sections[2]), "and have their column"
 
 
 def test_single_runs_are_still_reported(archive):

@@ -125,6 +125,7 @@ static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data
 
 static void put_section(struct mst_sink *sink, const struct mst_study_data *data, size_t i)
 {
+    const struct mst_doc doc = mst_doc_html(sink);
     const struct mst_study_section *section = &data->sections[i];
     char *about = mst_study_about_section(section), *ranking = mst_insights_ranking(section);
 
@@ -135,11 +136,11 @@ static void put_section(struct mst_sink *sink, const struct mst_study_data *data
     if (mst_reference_of(section) == NULL) {
         mst_html(sink, "<p>Nothing of this was run.</p>\n");
     } else {
-        mst_study_table_published(sink, section);
+        mst_study_table_published(&doc, section);
         mst_html(sink, "<div class=\"charts\" data-section=\"%zu\">" MST_PAGE_NO_SCRIPT "</div>\n",
                  i);
-        mst_study_table_all(sink, section);
-        mst_study_table_cases(sink, section);
+        mst_study_table_all(&doc, section);
+        mst_study_table_cases(&doc, section);
     }
     mst_html(sink, "</section>\n");
     free(about);

@@ -2,15 +2,14 @@
  * report.h.
  */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 
 #include "doc/markup.h"
-#include "lab/report/estimates.h"
-#include "lab/report/figures.h"
+#include "doc/table.h"
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
 #include "lab/report/report.h"
+#include "lab/report/tables.h"
 
 static void put_paragraph(struct mst_sink *sink, const char *string)
 {
@@ -48,75 +47,23 @@ static void put_findings(struct mst_sink *sink, const struct mst_insights *findi
     mst_markdown(sink, begun ? "\n" : "");
 }
 
-/* ---- tables ----------------------------------------------------------------------- */
-
-static void put_head(struct mst_sink *sink, const enum mst_metric_id *figures, size_t count)
-{
-    size_t i;
-
-    mst_markdown(sink, "| system |");
-    for (i = 0; i < count; i++)
-        mst_markdown(sink, " %s |", mst_metrics[figures[i]].study_label);
-    mst_markdown(sink, "\n|---|");
-    for (i = 0; i < count; i++)
-        mst_markdown(sink, "--:|");
-    mst_markdown(sink, "\n");
-}
-
-static void put_estimate(struct mst_sink *sink, const struct mst_study_case *c,
-                         enum mst_metric_id metric)
-{
-    enum mst_quantity unit = mst_metrics[metric].unit;
-    struct mst_estimate e = mst_estimate_of(c, metric);
-
-    mst_markdown(sink, " %s", e.count > 0 ? mst_study_format(unit, e.mean).text : "-");
-    if (isfinite(e.low) && e.low < e.high)
-        mst_markdown(sink, " (%s to %s)", mst_study_format(unit, e.low).text,
-                     mst_study_format(unit, e.high).text);
-}
-
-/* Our figures, each with the published one where the original's table has the case. */
-static void put_row(struct mst_sink *sink, const struct mst_study_section *section,
-                    const struct mst_study_case *c, const enum mst_metric_id *figures,
-                    size_t count)
-{
-    char *label = mst_study_label(section, c);
-    size_t row = 0, i;
-
-    if (section->published != NULL)
-        for (row = section->published->rows.count - 1; row > 0; row--)
-            if (mst_published_is(section, row, c))
-                break;
-    mst_markdown(sink, "| %s |", label);
-    for (i = 0; i < count; i++) {
-        double theirs = row > 0 ? mst_published_value(section, row, figures[i]) : NAN;
-
-        put_estimate(sink, c, figures[i]);
-        if (isfinite(theirs))
-            mst_markdown(sink, "; published %s",
-                         mst_study_format(mst_metrics[figures[i]].unit, theirs).text);
-        mst_markdown(sink, " |");
-    }
-    mst_markdown(sink, "\n");
-    free(label);
-}
+/* ---- a section -------------------------------------------------------------------- */
 
 static void put_section(struct mst_sink *sink, const struct mst_study_section *section)
 {
-    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
-    size_t count = mst_study_figures(section, figures), i;
+    const struct mst_doc doc = mst_doc_markdown(sink);
     char *about = mst_study_about_section(section), *ranking = mst_insights_ranking(section);
 
     mst_markdown(sink, "## %s\n\n", section->runs->title);
     put_paragraph(sink, about);
     put_paragraph(sink, ranking);
-    if (mst_reference_of(section) != NULL)
-        put_head(sink, figures, count);
-    else
+    if (mst_reference_of(section) == NULL) {
         mst_markdown(sink, "Nothing of this was run.\n");
-    for (i = 0; i < section->case_count; i++)
-        if (section->cases[i].run_count > 0)
-            put_row(sink, section, &section->cases[i], figures, count);
+    } else {
+        mst_study_table_published(&doc, section);
+        mst_study_table_all(&doc, section);
+        mst_study_table_cases(&doc, section);
+    }
     mst_markdown(sink, "\n");
     free(about);
     free(ranking);
@@ -124,17 +71,27 @@ static void put_section(struct mst_sink *sink, const struct mst_study_section *s
 
 static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 {
+    static const struct mst_doc_column columns[] = {
+        { "step", .kind = MST_DOC_LABEL }, { "", .kind = MST_DOC_WORDS },
+        { "why", .kind = MST_DOC_WORDS },
+    };
+    const struct mst_doc doc = mst_doc_markdown(sink);
+    struct mst_doc_table t;
     size_t i;
 
     if (data->unrun_count == 0)
         return;
-    mst_markdown(sink, "## What was not run\n\n| step | | why |\n|---|---|---|\n");
+    mst_markdown(sink, "## What was not run\n");
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < data->unrun_count; i++) {
         const struct mst_study_unrun *u = &data->unrun[i];
 
-        mst_markdown(sink, "| %s: %s, %s | %s | %s |\n", u->section, u->stack, u->what, u->state,
-                     u->failure);
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s: %s, %s", u->section, u->stack, u->what);
+        mst_doc_words(&t, "%s", u->state);
+        mst_doc_words(&t, "%s", u->failure != NULL ? u->failure : "");
     }
+    mst_doc_table_end(&t, &doc, "What was not run", "unrun");
     mst_markdown(sink, "\n");
 }
 

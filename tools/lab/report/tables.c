@@ -1,105 +1,81 @@
-/* tables.c - the tables of a study's page: see tables.h. */
+/* tables.c - the tables of a study's section: see tables.h. */
 #include "lab/report/tables.h"
 
+#include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "doc/markup.h"
+#include "doc/table.h"
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
 #include "lab/report/parts.h"
 #include "lab/report/published.h"
-#include "report/cells.h"
-#include "report/page.h"
 
-/* ---- numbers ---------------------------------------------------------------------- */
+/* ---- cells ------------------------------------------------------------------------ */
 
-#define DASH "<span class=\"unknown\">–</span>"
-
-static void put_value(struct mst_sink *sink, enum mst_quantity unit, double value)
-{
-    if (!isfinite(value)) {
-        mst_html(sink, DASH);
-        return;
-    }
-    mst_html(sink, "<data value=\"");
-    mst_cell_put(sink, value, "");
-    mst_html(sink, "\">%s</data>", mst_study_format(unit, value).text);
-}
-
-/* Below the value: its interval, or without one the least and the most of the repetitions. */
-static void put_range(struct mst_sink *sink, enum mst_quantity unit, double low, double high)
-{
-    mst_html(sink, "<small>%s – %s</small>", mst_study_format(unit, low).text,
-             mst_study_format(unit, high).text);
-}
-
-static void put_estimate(struct mst_sink *sink, enum mst_metric_id metric,
-                         const struct mst_study_case *c)
+/* Our mean, and its interval; without one, the least and the most of the repetitions. */
+static void put_estimate(struct mst_doc_table *t, const struct mst_study_case *c,
+                         enum mst_metric_id metric)
 {
     enum mst_quantity unit = mst_metrics[metric].unit;
-    struct mst_estimate e = mst_estimate_of(c, metric);
+    struct mst_estimate e = c != NULL ? mst_estimate_of(c, metric)
+                                      : (struct mst_estimate){ .mean = NAN };
+    bool bounded = isfinite(e.low);
+    double low = bounded ? e.low : e.least, high = bounded ? e.high : e.most;
 
-    put_value(sink, unit, e.mean);
-    if (e.count > 0 && isfinite(e.low) && e.low < e.high)
-        put_range(sink, unit, e.low, e.high);
-    else if (e.count > 0 && e.least < e.most)
-        put_range(sink, unit, e.least, e.most);
+    mst_doc_real(t, e.mean, mst_study_format(unit, e.mean).text);
+    if (e.count > 0 && low < high)
+        mst_doc_sub(t, "%s – %s", mst_study_format(unit, low).text,
+                    mst_study_format(unit, high).text);
 }
 
-static void put_estimate_cell(struct mst_sink *sink, enum mst_metric_id metric,
-                              const struct mst_study_case *c)
+/* The columns of a table: one of names, and these figures'; keyed: their cells have the figures
+ * themselves. Free it; NULL: the sink fails, since memory ran out. */
+static struct mst_doc_column *make_columns(const struct mst_doc *doc, const char *name,
+                                           const enum mst_metric_id *figures, size_t count,
+                                           bool keyed)
 {
-    mst_html(sink, "<td>");
-    put_estimate(sink, metric, c);
-    mst_html(sink, "</td>");
+    struct mst_doc_column *columns = calloc(1 + count, sizeof *columns);
+    size_t i;
+
+    if (columns == NULL) {
+        mst_sink_fail(doc->sink, ENOMEM);
+        return NULL;
+    }
+    columns[0] = (struct mst_doc_column){ name, .kind = MST_DOC_NAME };
+    for (i = 0; i < count; i++)
+        columns[1 + i] = (struct mst_doc_column){ mst_metrics[figures[i]].study_label,
+                                                  .key = keyed ? mst_metrics[figures[i]].study
+                                                               : NULL };
+    return columns;
 }
 
 /* ---- published and ours ------------------------------------------------------------ */
 
-static void begin_published(struct mst_sink *sink, const char *name,
-                         const enum mst_metric_id *figures, size_t count)
-{
-    size_t i;
-
-    mst_page_table(sink, name, "beside");
-    mst_html(sink, "<thead><tr><th scope=\"col\">system</th>");
-    for (i = 0; i < count; i++)
-        mst_html(sink, "<th scope=\"col\">%s</th>", mst_metrics[figures[i]].study_label);
-    mst_html(sink, "</tr></thead><tbody>\n");
-}
-
 /* The original's name of the system, and the case that stands for it here. */
-static void put_system(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
-                       const struct mst_study_case *c)
+static void put_system(struct mst_doc_table *t, const struct mst_study_section *section,
+                       size_t row, const struct mst_study_case *c)
 {
     int column = mst_published_column(section->published, MST_PUBLISHED_SYSTEM);
     const char *theirs = column >= 0 ? section->published->rows.items[row].words[column] : NULL;
     char *ours = c != NULL ? mst_study_label(section, c) : NULL;
 
-    mst_html(sink, "<th scope=\"row\">%s", theirs != NULL ? theirs : ours);
+    mst_doc_words(t, "%s", theirs != NULL ? theirs : ours != NULL ? ours : "");
     if (theirs != NULL && (ours == NULL || strcmp(theirs, ours) != 0))
-        mst_html(sink, "<small>%s</small>", ours != NULL ? ours : "not run here");
-    mst_html(sink, "</th>");
+        mst_doc_sub(t, "%s", ours != NULL ? ours : "not run here");
     free(ours);
 }
 
-static void put_published_cell(struct mst_sink *sink, const struct mst_study_section *section,
-                            size_t row, enum mst_metric_id metric,
-                            const struct mst_study_case *c)
+static void put_published(struct mst_doc_table *t, const struct mst_study_section *section,
+                          size_t row, enum mst_metric_id metric, const struct mst_study_case *c)
 {
     double theirs = mst_published_value(section, row, metric);
 
-    mst_html(sink, "<td data-metric=\"%s\">", mst_metrics[metric].study);
-    if (c != NULL)
-        put_estimate(sink, metric, c);
-    else
-        mst_html(sink, DASH);
+    put_estimate(t, c, metric);
     if (isfinite(theirs))
-        mst_html(sink, "<small class=\"theirs\">%s</small>",
-                 mst_study_format(mst_metrics[metric].unit, theirs).text);
-    mst_html(sink, "</td>");
+        mst_doc_published(t, "%s", mst_study_format(mst_metrics[metric].unit, theirs).text);
 }
 
 /* The published row that is about the reference; 0: none. */
@@ -114,9 +90,18 @@ static size_t reference_row(const struct mst_study_section *section)
     return 0;
 }
 
-static void put_ratio_cell(struct mst_sink *sink, const struct mst_study_section *section,
-                           size_t row, enum mst_metric_id metric,
-                           const struct mst_study_case *c)
+/* "× 1.35"; "1" of the reference itself. */
+static struct mst_formatted say_ratio(double ratio)
+{
+    struct mst_formatted said = { "1" }, number = mst_study_ratio(ratio);
+
+    if (ratio != 1)
+        snprintf(said.text, sizeof said.text, "× %.*s", (int)sizeof said.text - 5, number.text);
+    return said;
+}
+
+static void put_ratio(struct mst_doc_table *t, const struct mst_study_section *section, size_t row,
+                      enum mst_metric_id metric, const struct mst_study_case *c)
 {
     const struct mst_study_case *reference = mst_reference_of(section);
     size_t to = reference_row(section);
@@ -124,183 +109,220 @@ static void put_ratio_cell(struct mst_sink *sink, const struct mst_study_section
                     (to > 0 ? mst_published_value(section, to, metric) : NAN);
     struct mst_ratio r = { .ratio = NAN };
 
-    mst_html(sink, "<td>");
-    if (c != NULL && c != reference && reference != NULL)
-        r = mst_ratio_of(c, reference, metric);
     if (c != NULL && c == reference)
-        mst_html(sink, "1");
-    else if (r.known)
-        mst_html(sink, "× %s", mst_study_ratio(r.ratio).text);
-    else
-        mst_html(sink, DASH);
+        r = (struct mst_ratio){ .known = true, .ratio = 1 };
+    else if (c != NULL && reference != NULL)
+        r = mst_ratio_of(c, reference, metric);
+    mst_doc_real(t, r.known ? r.ratio : NAN, say_ratio(r.ratio).text);
     if (r.bounded)
-        mst_html(sink, "<small>%s – %s</small>", mst_study_ratio(r.low).text,
-                 mst_study_ratio(r.high).text);
+        mst_doc_sub(t, "%s – %s", mst_study_ratio(r.low).text, mst_study_ratio(r.high).text);
     if (isfinite(theirs))
-        mst_html(sink, "<small class=\"theirs\">%s%s</small>", theirs == 1 ? "" : "× ",
-                 theirs == 1 ? "1" : mst_study_ratio(theirs).text);
-    mst_html(sink, "</td>");
+        mst_doc_published(t, "%s", say_ratio(theirs).text);
 }
 
-typedef void put_cell(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
+typedef void put_cell(struct mst_doc_table *t, const struct mst_study_section *section, size_t row,
                       enum mst_metric_id metric, const struct mst_study_case *c);
 
-static void put_row(struct mst_sink *sink, const struct mst_study_section *section, size_t row,
-                    const struct mst_study_case *c, const enum mst_metric_id *figures,
-                    size_t count, put_cell *put)
+/* Figures of a section. */
+struct figures {
+    const struct mst_study_section *section;
+    enum mst_metric_id              items[MST_STUDY_FIGURES_MAX];
+    size_t                          count;
+};
+
+static void put_row(struct mst_doc_table *t, const struct figures *figures, size_t row,
+                    const struct mst_study_case *c, put_cell *put)
 {
     size_t i;
 
-    mst_html(sink, "<tr>");
-    put_system(sink, section, row, c);
-    for (i = 0; i < count; i++)
-        put(sink, section, row, figures[i], c);
-    mst_html(sink, "</tr>\n");
+    mst_doc_row(t, MST_STYLE_PLAIN);
+    put_system(t, figures->section, row, c);
+    for (i = 0; i < figures->count; i++)
+        put(t, figures->section, row, figures->items[i], c);
 }
 
 /* Each published row with each case that stands for it. */
-static void put_rows(struct mst_sink *sink, const struct mst_study_section *section,
-                     const enum mst_metric_id *figures, size_t count, put_cell *put)
+static void put_rows(const struct mst_doc *doc, const struct figures *figures, put_cell *put,
+                     const char *name)
 {
+    const struct mst_study_section *section = figures->section;
+    struct mst_doc_column *columns = make_columns(doc, "system", figures->items, figures->count,
+                                                  put == put_published);
+    struct mst_doc_table t;
     size_t row, i, found;
 
+    if (columns == NULL)
+        return;
+    mst_doc_table_begin(&t, columns, 1 + figures->count);
     for (row = 1; row < section->published->rows.count; row++) {
         for (i = 0, found = 0; i < section->case_count; i++) {
             if (section->cases[i].run_count == 0 ||
                 !mst_published_is(section, row, &section->cases[i]))
                 continue;
-            put_row(sink, section, row, &section->cases[i], figures, count, put);
+            put_row(&t, figures, row, &section->cases[i], put);
             found++;
         }
         if (found == 0)
-            put_row(sink, section, row, NULL, figures, count, put);
+            put_row(&t, figures, row, NULL, put);
     }
+    mst_doc_table_end(&t, doc, name, "beside");
+    free(columns);
 }
 
-void mst_study_table_published(struct mst_sink *sink, const struct mst_study_section *section)
+void mst_study_table_published(const struct mst_doc *doc, const struct mst_study_section *section)
 {
-    enum mst_metric_id figures[MST_STUDY_FIGURES_MAX];
-    size_t count = mst_study_figures(section, figures);
+    struct figures figures = { .section = section };
     const struct mst_study_case *reference = mst_reference_of(section);
     char *label;
 
     if (section->published == NULL)
         return;
-    mst_html(sink, "<h3>The original's table, and ours</h3>\n<p class=\"note\">Ours first: the "
-             "mean of the repetitions and its 95 %% interval (with fewer than three: how far they "
-             "reach). <span class=\"theirs\">As published</span> below it.</p>\n");
-    begin_published(sink, "Published and ours", figures, count);
-    put_rows(sink, section, figures, count, put_published_cell);
-    mst_html(sink, MST_PAGE_TABLE_END);
+    figures.count = mst_study_figures(section, figures.items);
+    mst_doc_heading(doc, "The original's table, and ours");
+    mst_doc_explain(doc, "Ours first: the mean of the repetitions and its 95 % interval (with "
+                    "fewer than three: how far they reach). Then what was published.");
+    put_rows(doc, &figures, put_published, "Published and ours");
     label = reference != NULL ? mst_study_label(section, reference) : NULL;
     if (label == NULL)
         return;
-    mst_html(sink, "<h3>In relation to %s</h3>\n<p class=\"note\">What can be compared across "
-             "machines: how many times as much as the reference, with the 95 %% interval; "
-             "<span class=\"theirs\">as published</span> below it.</p>\n", label);
-    begin_published(sink, "Ratios, published and ours", figures, count);
-    put_rows(sink, section, figures, count, put_ratio_cell);
-    mst_html(sink, MST_PAGE_TABLE_END);
+    mst_doc_heading(doc, "In relation to %s", label);
+    mst_doc_explain(doc, "What can be compared across machines: how many times as much as the "
+                    "reference, with the 95 % interval; then what was published.");
+    put_rows(doc, &figures, put_ratio, "Ratios, published and ours");
     free(label);
 }
 
 /* ---- all figures ------------------------------------------------------------------ */
 
-static void put_line_heads(struct mst_sink *sink, const struct mst_study_section *section)
+/* A column for each line whose heaviest case was run, with the case's label: free it with
+ * free_lines(). */
+struct lines {
+    struct mst_doc_column        *columns;
+    char                        **labels;
+    const struct mst_study_case **cases;
+    size_t                        count;
+};
+
+static bool make_lines(struct lines *lines, const struct mst_study_section *section)
+{
+    const struct mst_study_case *c;
+    size_t i;
+
+    lines->columns = calloc(1 + section->line_count, sizeof *lines->columns);
+    lines->labels = calloc(1 + section->line_count, sizeof *lines->labels);
+    lines->cases = calloc(1 + section->line_count, sizeof *lines->cases);
+    if (lines->columns == NULL || lines->labels == NULL || lines->cases == NULL)
+        return false;
+    lines->columns[0] = (struct mst_doc_column){ "figure", .kind = MST_DOC_NAME };
+    for (i = 0; i < section->line_count; i++) {
+        if ((c = mst_study_heaviest(section, i)) == NULL)
+            continue;
+        lines->labels[lines->count] = mst_study_label(section, c);
+        if (lines->labels[lines->count] == NULL)
+            return false;
+        lines->cases[lines->count] = c;
+        lines->columns[1 + lines->count].name = lines->labels[lines->count];
+        lines->count++;
+    }
+    return true;
+}
+
+static void free_lines(struct lines *lines)
 {
     size_t i;
 
-    mst_html(sink, "<thead><tr><td></td>");
-    for (i = 0; i < section->line_count; i++) {
-        const struct mst_study_case *c = mst_study_heaviest(section, i);
-        char *label = c != NULL ? mst_study_label(section, c) : NULL;
-
-        if (label != NULL)
-            mst_html(sink, "<th scope=\"col\">%s</th>", label);
-        free(label);
-    }
-    mst_html(sink, "</tr></thead><tbody>\n");
+    for (i = 0; lines->labels != NULL && i < lines->count; i++)
+        free(lines->labels[i]);
+    free(lines->labels);
+    free(lines->columns);
+    free(lines->cases);
 }
 
-static size_t count_lines(const struct mst_study_section *section)
-{
-    size_t count = 0, i;
-
-    for (i = 0; i < section->line_count; i++)
-        count += mst_study_heaviest(section, i) != NULL;
-    return count;
-}
-
-void mst_study_table_all(struct mst_sink *sink, const struct mst_study_section *section)
+static void put_figures(const struct mst_doc *doc, const struct mst_study_section *section,
+                        const struct lines *lines)
 {
     const char *group = "";
+    struct mst_doc_table t;
     size_t row, i;
 
-    mst_html(sink, "<h3>All figures</h3>\n<p class=\"note\">The mean of the repetitions and its "
-             "95 %% interval%s.</p>\n", section->x_name != NULL ?
-             ", of the heaviest load that each came to" : "");
-    mst_page_table(sink, "All figures", "numbers");
-    put_line_heads(sink, section);
+    mst_doc_table_begin(&t, lines->columns, 1 + lines->count);
     for (row = 0; row < mst_study_row_count; row++) {
         enum mst_metric_id metric = mst_study_rows[row].metric;
 
         if (!mst_study_is_known(section, metric))
             continue;
         if (strcmp(group, mst_study_rows[row].group) != 0)
-            mst_page_group(sink, mst_study_rows[row].group, count_lines(section));
+            mst_doc_group(&t, mst_study_rows[row].group);
         group = mst_study_rows[row].group;
-        mst_html(sink, "<tr data-metric=\"%s\"><th scope=\"row\">%s</th>",
-                 mst_metrics[metric].study, mst_metrics[metric].study_label);
-        for (i = 0; i < section->line_count; i++) {
-            const struct mst_study_case *c = mst_study_heaviest(section, i);
-
-            if (c != NULL)
-                put_estimate_cell(sink, metric, c);
-        }
-        mst_html(sink, "</tr>\n");
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_key(&t, mst_metrics[metric].study);
+        mst_doc_words(&t, "%s", mst_metrics[metric].study_label);
+        for (i = 0; i < lines->count; i++)
+            put_estimate(&t, lines->cases[i], metric);
     }
-    mst_html(sink, MST_PAGE_TABLE_END);
+    mst_doc_table_end(&t, doc, "All figures", "numbers");
+}
+
+void mst_study_table_all(const struct mst_doc *doc, const struct mst_study_section *section)
+{
+    struct lines lines = { 0 };
+
+    mst_doc_heading(doc, "All figures");
+    mst_doc_explain(doc, section->x_name != NULL ?
+                    "The mean of the repetitions and its 95 % interval, of the heaviest load that "
+                    "each came to." : "The mean of the repetitions and its 95 % interval.");
+    if (make_lines(&lines, section))
+        put_figures(doc, section, &lines);
+    else
+        mst_sink_fail(doc->sink, ENOMEM);
+    free_lines(&lines);
 }
 
 /* ---- every case ------------------------------------------------------------------- */
 
-static void put_case(struct mst_sink *sink, const struct mst_study_section *section,
-                     const struct mst_study_case *c, const enum mst_metric_id *columns,
+static void put_case(struct mst_doc_table *t, const struct mst_study_section *section,
+                     const struct mst_study_case *c, const enum mst_metric_id *figures,
                      size_t count)
 {
     char *label = mst_study_label(section, c);
     size_t i;
 
-    mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%zu of %zu</td>", label, c->run_count,
-             c->planned);
+    mst_doc_row(t, MST_STYLE_PLAIN);
+    mst_doc_words(t, "%s", label != NULL ? label : "");
+    if (c->run_count < c->planned)
+        mst_doc_sub(t, "%zu of %zu runs", c->run_count, c->planned);
     for (i = 0; i < count; i++)
-        put_estimate_cell(sink, columns[i], c);
-    mst_html(sink, "</tr>\n");
+        put_estimate(t, c, figures[i]);
     free(label);
 }
 
-void mst_study_table_cases(struct mst_sink *sink, const struct mst_study_section *section)
+void mst_study_table_cases(const struct mst_doc *doc, const struct mst_study_section *section)
 {
     static const enum mst_metric_id candidates[] = {
         MST_M_RATE, MST_M_TAKEN, MST_M_MEAN, MST_M_P50, MST_M_P99, MST_M_ERRORS, MST_M_QUEUE,
         MST_M_PHP_WAIT, MST_M_OCCUPANCY, MST_M_PHP_OCCUPANCY, MST_M_SPAWN_FIRST, MST_M_SPAWN_ALL,
         MST_M_PSS,
     };
-    enum mst_metric_id columns[sizeof candidates / sizeof *candidates];
+    enum mst_metric_id figures[sizeof candidates / sizeof *candidates];
+    struct mst_doc_column *columns;
+    struct mst_doc_table t;
+    char summary[64];
     size_t count = 0, i;
 
     if (section->x_name == NULL)
         return;
     for (i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (mst_study_is_known(section, candidates[i]))
-            columns[count++] = candidates[i];
-    mst_html(sink, "<details><summary>All %zu cases</summary>\n", section->case_count);
-    mst_page_table(sink, "All cases", "cases");
-    mst_html(sink, "<thead><tr><th scope=\"col\">case</th><th scope=\"col\">runs</th>");
-    for (i = 0; i < count; i++)
-        mst_html(sink, "<th scope=\"col\">%s</th>", mst_metrics[columns[i]].study_label);
-    mst_html(sink, "</tr></thead><tbody>\n");
+            figures[count++] = candidates[i];
+    columns = make_columns(doc, "case", figures, count, true);
+    if (columns == NULL)
+        return;
+    snprintf(summary, sizeof summary, "All %zu cases", section->case_count);
+    mst_doc_details_begin(doc, summary);
+    mst_doc_table_begin(&t, columns, 1 + count);
     for (i = 0; i < section->case_count; i++)
-        put_case(sink, section, &section->cases[i], columns, count);
-    mst_html(sink, MST_PAGE_TABLE_END "</details>\n");
+        put_case(&t, section, &section->cases[i], figures, count);
+    mst_doc_table_end(&t, doc, "All cases", "cases");
+    mst_doc_details_end(doc);
+    free(columns);
 }
