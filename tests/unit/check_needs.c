@@ -397,7 +397,7 @@ START_TEST(test_tables)
         "<th scope=\"row\">memory</th><td><data value=\"9\">9</data></td><td><data value=\"9\">9"
         "</data></td><td>40</td><td><data value=\"4000000000\">4.00 GB"
         "</data></td><td>32</td><td class=\"text\">memory</td></tr>",
-        "<td>more than 30</td><td class=\"unknown\">–</td><td>more</td>",
+        "<td>more than 30</td><td><span class=\"unknown\">–</span></td><td>more</td>",
     };
     struct made m;
 
