@@ -198,21 +198,25 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
 
 /* ---- Little's law ---------------------------------------------------------------- */
 
-/* What it means that the two are apart. A worker that reads from a connection on which
- * no request comes (a client that is slow, or gone, or whose packets were lost) spends
- * time that is not a request's. */
-static void explain_gap(char *text, size_t room, const struct mst_summary_server *server,
+/* What it means that the two are apart; whether the workers' reading explains it. A worker that
+ * reads from a connection on which no request comes (a client that is slow, or gone, or whose
+ * packets were lost) spends time that is not a request's. */
+static bool explain_gap(char *text, size_t room, const struct mst_summary_server *server,
                         uint64_t by_requests, uint64_t by_workers)
 {
     uint64_t reading = server->mean_state_milli[MST_STATE_READING];
 
+    bool is_reading = by_requests < by_workers && reading != MST_UNKNOWN &&
+                      reading >= (by_workers - by_requests) / 2;
+
     if (by_requests > by_workers)
         snprintf(text, room, ": times or counters are wrong, do not build on them");
-    else if (reading != MST_UNKNOWN && reading >= (by_workers - by_requests) / 2)
+    else if (is_reading)
         snprintf(text, room, ", of which %s were reading from connections, also from such as sent "
                  "no request", mst_format_milli(reading).text);
     else
         snprintf(text, room, ": workers were held by what is not a recorded request");
+    return is_reading && reading >= by_workers - by_requests;
 }
 
 /* Why the law cannot be tried on a server. NULL: it can. */
@@ -237,6 +241,7 @@ static void try_littles_law(struct mst_check *check, const struct mst_summary_se
 {
     uint64_t by_requests, by_workers, apart, held = server->held_ns, worked = server->working_ns;
     char more[128] = "", tolerance[64];
+    bool explained = false;
 
     by_requests = mst_milli(held, server->span_ns);
     by_workers = mst_milli(worked, server->span_ns);
@@ -244,12 +249,13 @@ static void try_littles_law(struct mst_check *check, const struct mst_summary_se
     apart = worked > 0 ? mst_milli(apart, worked) :
             apart > 0 ? 1000 : 0;
     if (apart > MST_LITTLE_TOLERANCE_MILLI)
-        explain_gap(more, sizeof more, server, by_requests, by_workers);
+        explained = explain_gap(more, sizeof more, server, by_requests, by_workers);
     snprintf(tolerance, sizeof tolerance, " (up to %s is fine)",
              mst_format_percent(MST_LITTLE_TOLERANCE_MILLI).text);
-    /* Requests in flight at the end are those of a server that goes on. */
+    /* Requests in flight at the end are those of a server that goes on; reading without a request
+     * is its clients'. Neither makes the times wrong. */
     answer(check, apart <= MST_LITTLE_TOLERANCE_MILLI ? MST_ANSWER_YES :
-           server->in_flight != 0 ? MST_ANSWER_UNKNOWN : MST_ANSWER_NO,
+           explained || server->in_flight != 0 ? MST_ANSWER_UNKNOWN : MST_ANSWER_NO,
            "throughput x %s = %s workers, %s were at work: %s apart%s%s",
            mst_summary_is_php(server) ? "php_run" : "time held",
            mst_format_milli(by_requests).text, mst_format_milli(by_workers).text,
