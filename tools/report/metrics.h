@@ -48,7 +48,7 @@ struct mst_metric {
     /* How reports show it. group is NULL where none does. */
     const char    *column;                    /* in the CSV, with the unit: a promise */
     const char    *group, *label;
-    bool           brief;                     /* also in the Markdown's table */
+    bool           brief;                     /* also in the short table of runs side by side */
     /* Its name in studies. NULL: none has it. */
     const char    *study, *study_label;       /* study: in studies' files, a promise */
     /* Its name in comparisons, where the column is `column`. NULL: none has it. */

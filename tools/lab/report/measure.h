@@ -10,7 +10,6 @@
 
 #include "analysis/summary.h"
 #include "report/metrics.h"
-#include "report/metrics.h"
 
 /* How many servers of each kind a run had, as its stack's file says. */
 struct mst_study_servers {
