@@ -49,9 +49,9 @@ struct mst_doc_cell {
     enum { MST_DOC_BLANK, MST_DOC_VALUE, MST_DOC_REAL, MST_DOC_TEXT_CELL } is;
     uint64_t value;              /* of VALUE */
     enum mst_quantity quantity;  /* the same */
-    double   real;               /* of REAL */
-    size_t   text;               /* of REAL and TEXT_CELL: where it begins in `texts` */
-    size_t   sub, published;     /* of any: the same; 0: none */
+    double   real;               /* the number of a REAL cell */
+    size_t   text;               /* what a REAL or TEXT_CELL shows: where it begins in `texts` */
+    size_t   sub, published;     /* where these begin in `texts`; 0: the cell has none */
     const char *colour;          /* the same: NULL: none */
     const struct mst_doc_bar *bar;   /* the same */
 };
@@ -108,8 +108,8 @@ void mst_doc_blank(struct mst_doc_table *t);
 /* A number in seconds, bytes or plain, and how people read it; NaN: it is not known. */
 void mst_doc_real(struct mst_doc_table *t, double value, const char *shown);
 
-/* The cell before has this below it on a page, in brackets behind it elsewhere; and what a study
- * published for it. */
+/* The cell before has this below it on a page, in brackets behind it in Markdown; and what a study
+ * published for it. Text leaves both out. */
 void mst_doc_sub(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mst_doc_published(struct mst_doc_table *t, const char *format, ...)

@@ -67,26 +67,18 @@ static void put_name(struct mst_sink *sink, const struct mst_doc_table *t, enum 
     mst_html(sink, "</th>");
 }
 
-/* A number is a <data> element: its text is for people, its value for programs. */
 static void put_number(struct mst_sink *sink, const struct mst_doc_table *t,
                        const struct mst_doc_cell *cell)
 {
-    const char *shown = t->texts + cell->text;
-    struct mst_formatted number;
-
-    if (cell->is == MST_DOC_VALUE && cell->value == MST_UNKNOWN) {
-        mst_html(sink, "<span class=\"unknown\">–</span>");
-        return;
-    }
-    mst_html(sink, "<data value=\"");
     if (cell->is == MST_DOC_REAL) {
+        mst_html(sink, "<data value=\"");
         mst_real_put(sink, cell->real, "");
+        mst_html(sink, "\">%s</data>", t->texts + cell->text);
+    } else if (cell->value == MST_UNKNOWN) {
+        mst_html(sink, "<span class=\"unknown\">–</span>");
     } else {
-        mst_quantity_put(sink, cell->quantity, cell->value, "");
-        number = mst_quantity_micro(mst_quantity_format(cell->quantity, cell->value));
-        shown = number.text;
+        mst_page_number(sink, cell->quantity, cell->value);
     }
-    mst_html(sink, "\">%s</data>", shown);
 }
 
 static const char *class_of(const struct mst_doc_table *t, size_t column,

@@ -41,7 +41,7 @@ struct mst_metric {
     enum mst_metric_source source;
     size_t         member;                    /* offset of a uint64_t in what `source` names */
     enum mst_phase phase;                     /* of PHASE */
-    unsigned       index;                     /* of INTERVAL, WAIT, PART: which */
+    unsigned       index;                     /* which INTERVAL, WAIT or PART it is of */
     uint64_t     (*get)(const struct mst_summary *s);   /* of FUNCTION */
     bool           optional;                  /* most runs do not have it: then nothing is said */
     const char    *why;                       /* why it may not be known: a clause */

@@ -11,7 +11,7 @@
 #include "report/html_run.h"
 #include "report/metrics.h"
 
-#define TEXT_RUNS 4u       /* of one table of text */
+#define TEXT_RUNS 4u       /* text has at most so many runs in a table */
 
 static uint64_t value_of(const struct mst_report *report, size_t run, enum mst_metric_id m)
 {
@@ -159,34 +159,20 @@ static const char *why_unknown(const struct mst_report *report, size_t run, enum
            mst_metric_why(&mst_metrics[m], &report->runs[run].summary);
 }
 
-/* Whether a figure before this one, or a run before this one, has the reason, too. */
-static bool was_said(const struct mst_report *report, size_t run, enum mst_metric_id m)
+/* Lists what is not known for this reason, and takes it out of `whys`: an entry for each figure of
+ * each run. "Client: p50; p99 (of 1 of the 2 runs). Server: p99.9" */
+static void list_unknown(FILE *names, const char **whys, size_t runs, const char *reason)
 {
-    const char *why = why_unknown(report, run, m), *other;
-    enum mst_metric_id before;
-    size_t i;
-
-    for (before = 0; before <= m; before++)
-        for (i = 0; i < (before < m ? report->count : run); i++) {
-            other = why_unknown(report, i, before);
-            if (other != NULL && strcmp(other, why) == 0)
-                return true;
-        }
-    return false;
-}
-
-/* "Client: p50; p99 (of 1 of the 2 runs). Server: p99.9": what is not known for this reason. */
-static void list_unknown(FILE *names, const struct mst_report *report, const char *why)
-{
-    const char *group = "", *reason;
+    const char *group = "";
     enum mst_metric_id m;
     size_t i, count;
 
-    for (m = 0; m < MST_M_COUNT; m++) {
-        for (i = 0, count = 0; i < report->count; i++) {
-            reason = why_unknown(report, i, m);
-            count += reason != NULL && strcmp(reason, why) == 0;
-        }
+    for (m = 0; m < MST_M_COUNT; m++, whys += runs) {
+        for (i = 0, count = 0; i < runs; i++)
+            if (whys[i] != NULL && strcmp(whys[i], reason) == 0) {
+                whys[i] = NULL;
+                count++;
+            }
         if (count == 0)
             continue;
         if (strcmp(group, mst_metrics[m].group) != 0)
@@ -194,47 +180,53 @@ static void list_unknown(FILE *names, const struct mst_report *report, const cha
         else
             fputs("; ", names);
         fputs(mst_metrics[m].label, names);
-        if (count < report->count)
-            fprintf(names, " (of %zu of the %zu runs)", count, report->count);
+        if (count < runs)
+            fprintf(names, " (of %zu of the %zu runs)", count, runs);
         group = mst_metrics[m].group;
     }
 }
 
-static void put_reason(const struct mst_doc *doc, const struct mst_report *report, const char *why)
+static void put_reason(const struct mst_doc *doc, const char **whys, size_t runs,
+                       const char *reason)
 {
     char *text = NULL;
     size_t size;
     FILE *names = open_memstream(&text, &size);
 
     if (names != NULL)
-        list_unknown(names, report, why);
+        list_unknown(names, whys, runs, reason);
     if (names == NULL || fclose(names) != 0)
         mst_sink_fail(doc->sink, ENOMEM);
     else
-        mst_doc_item(doc, MST_STYLE_PLAIN, why, text);
+        mst_doc_item(doc, MST_STYLE_PLAIN, reason, text);
     free(text);
 }
 
 /* Each reason, with what is not known for it. */
 static void put_unknown(const struct mst_doc *doc, const struct mst_report *report)
 {
+    size_t runs = report->count, i;
+    const char **whys = calloc(MST_M_COUNT * runs, sizeof *whys);
     bool begun = false;
-    enum mst_metric_id m;
-    const char *why;
-    size_t i;
 
-    for (m = 0; m < MST_M_COUNT; m++)
-        for (i = 0; i < report->count; i++) {
-            why = why_unknown(report, i, m);
-            if (why == NULL || was_said(report, i, m))
-                continue;
-            if (!begun)
-                mst_doc_details_begin(doc, "What is not known, and why");
-            begun = true;
-            put_reason(doc, report, why);
-        }
+    if (whys == NULL) {
+        mst_sink_fail(doc->sink, ENOMEM);
+        return;
+    }
+    for (i = 0; i < MST_M_COUNT * runs; i++)
+        whys[i] = why_unknown(report, i % runs, (enum mst_metric_id)(i / runs));
+    for (i = 0; i < MST_M_COUNT * runs; i++) {
+        if (whys[i] == NULL)
+            continue;
+        if (!begun)
+            mst_doc_details_begin(doc, "What is not known, and why");
+        begun = true;
+        put_reason(doc, whys, runs, whys[i]);
+        whys[i] = NULL;    /* also where its list could not be made */
+    }
     if (begun)
         mst_doc_details_end(doc);
+    free(whys);
 }
 
 void mst_side_by_side_all(const struct mst_doc *doc, const struct mst_report *report)
