@@ -3,9 +3,11 @@ backend, which has the requests."""
 import signal
 import socket
 from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
+import processes
 import tool
 from processes import wait_until
 
@@ -22,6 +24,29 @@ def scoreboard(apache):
     said = dict(line.split(": ", 1) for line in
                 apache.get("/server-status?auto").text().splitlines() if ": " in line)
     return int(said["BusyWorkers"]) - 1
+
+
+def listening(pid, inodes):
+    """Whether the process has one of the server's sockets, from which it could accept."""
+    try:
+        held = processes.open_files(pid).values()
+    except FileNotFoundError:
+        return False    # it has ended
+    return any(f"socket:[{inode}]" in held for inode in inodes)
+
+
+def restart(apache, mpm, signum):
+    """Until no process of the generation before takes requests. On a busy machine one can do so
+    for a while after the parent has said that it resumes; prefork's, which have a request each,
+    keep the socket and do not accept."""
+    before = apache.children()
+    inodes = [line.split()[9] for line in Path("/proc/net/tcp").read_text().splitlines()[1:]
+              if line.split()[1].endswith(f":{apache.port:04X}") and line.split()[3] == "0A"]
+    assert inodes
+    apache.restart(signum)
+    can_stay = HELD if mpm == "prefork" and signum == signal.SIGUSR1 else 0
+    wait_until(lambda: sum(listening(pid, inodes) for pid in before) <= can_stay, 10,
+               "the processes of the generation before to stop accepting")
 
 
 def accept(listener, count, stack):
@@ -52,7 +77,7 @@ def test_workers_of_the_new_generation(server, mpm, signum):
             wait_until(lambda: tool.status(apache.board)["workers"]["busy"] == expected, 10,
                        lambda: f"{expected} busy: {tool.status(apache.board)['workers']}")
         hold(HELD, HELD)
-        apache.restart(signum)
+        restart(apache, mpm, signum)
         hold(HELD, kept + HELD)
         states = tool.status(apache.board)["workers"]["states"]
         assert states["handling"] == kept + HELD, states
