@@ -8,7 +8,7 @@ mpmstat_LDADD = libmpmstat-tool.la
 # Everything except main(), so that the tests can link it.
 noinst_LTLIBRARIES += libmpmstat-tool.la
 libmpmstat_tool_la_CPPFLAGS = $(TOOL_CPPFLAGS) $(CURSES_CFLAGS)
-libmpmstat_tool_la_LIBADD = libmpmstat.la $(CURL_LIBS) $(CURSES_LIBS) $(GNUTLS_LIBS) \
+libmpmstat_tool_la_LIBADD = libmpmstat.la $(APR_LIBS) $(CURL_LIBS) $(CURSES_LIBS) $(GNUTLS_LIBS) \
 	$(JANSSON_LIBS) $(MICROHTTPD_LIBS) $(SQLITE_LIBS) -lm
 libmpmstat_tool_la_SOURCES = \
 	tools/analysis/account.c \
@@ -256,6 +256,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/wrk.c \
 	tools/record/generator_clock.c \
 	tools/record/generator_clock.h \
+	tools/memory/pool.c \
+	tools/memory/pool.h \
 	tools/record/environment.c \
 	tools/record/environment.h \
 	tools/record/generators.c \

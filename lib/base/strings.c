@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 
-void mst_strings_take(struct mst_strings *strings, char *text)
+static void take(struct mst_strings *strings, char *text)
 {
     char **item = text != NULL
                       ? mst_append(&strings->items, &strings->count, sizeof *item) : NULL;
@@ -23,7 +23,7 @@ void mst_strings_take(struct mst_strings *strings, char *text)
 
 void mst_strings_add(struct mst_strings *strings, const char *text)
 {
-    mst_strings_take(strings, strdup(text));
+    take(strings, strdup(text));
 }
 
 void mst_strings_addf(struct mst_strings *strings, const char *format, ...)
@@ -35,7 +35,7 @@ void mst_strings_addf(struct mst_strings *strings, const char *format, ...)
     if (vasprintf(&text, format, arguments) < 0)
         text = NULL;
     va_end(arguments);
-    mst_strings_take(strings, text);
+    take(strings, text);
 }
 
 void mst_strings_add_all(struct mst_strings *strings, char *const *items)
@@ -86,24 +86,6 @@ char *mst_strings_join(char *const *items)
     if (fclose(out) == 0)
         return text;
     free(text);
-    return NULL;
-}
-
-char *mst_string_replace(const char *text, const char *mark, const char *value)
-{
-    char *replaced = NULL;
-    size_t size;
-    FILE *out = open_memstream(&replaced, &size);
-    const char *at;
-
-    if (out == NULL)
-        return NULL;
-    for (; (at = strstr(text, mark)) != NULL; text = at + strlen(mark))
-        fprintf(out, "%.*s%s", (int)(at - text), text, value);
-    fputs(text, out);
-    if (fclose(out) == 0)
-        return replaced;
-    free(replaced);
     return NULL;
 }
 

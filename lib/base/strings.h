@@ -20,9 +20,6 @@ void mst_strings_addf(struct mst_strings *strings, const char *format, ...)
 /* Each of an array that ends with NULL; NULL: none. */
 void mst_strings_add_all(struct mst_strings *strings, char *const *items);
 
-/* Adds a string of the heap, and owns it from then on. NULL counts as out of memory. */
-void mst_strings_take(struct mst_strings *strings, char *text);
-
 /* Hands the array over: the caller frees it with mst_strings_free_items(). NULL, and nothing is
  * left: an addition failed. An empty array is one with a NULL in it. */
 char **mst_strings_steal(struct mst_strings *strings);
@@ -32,9 +29,6 @@ void mst_strings_free_items(char **items);
 
 /* The strings with a space between them, on the heap. NULL: out of memory. */
 char *mst_strings_join(char *const *items);
-
-/* The text with `value` in place of each `mark`, on the heap. NULL: out of memory. */
-char *mst_string_replace(const char *text, const char *mark, const char *value);
 
 /* Adds to a text in `size` bytes of which `used` are taken; what does not fit is cut. Returns how
  * many are taken then. */

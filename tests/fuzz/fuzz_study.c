@@ -32,6 +32,7 @@ static void look(const struct mst_study *study)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char *text = malloc(size + 1), error[MST_ERROR_MAX] = "";
+    apr_pool_t *pool;
     struct mst_study study;
     int i;
 
@@ -39,14 +40,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data, size);
     text[size] = '\0';
+    pool = mst_pool_new(NULL);
     for (i = 0; i < 2; i++) {
-        if (mst_study_parse(&study, "fuzz", text, (enum mst_study_size)i, error) == 0) {
+        if (mst_study_parse(pool, &study, "fuzz", text, (enum mst_study_size)i, error) == 0) {
             look(&study);
-            mst_study_free(&study);
         } else if (error[0] == '\0') {
             abort();
         }
     }
+    apr_pool_destroy(pool);
     free(text);
     return 0;
 }

@@ -21,7 +21,6 @@ static void read_section(const struct mst_text *text, const struct mst_text_sect
         for (i = 0; i < facts.count; i++)
             if (mst_facts_find(&facts, facts.items[i].key) != &facts.items[i])
                 abort();
-        mst_facts_free(&facts);
     } else if (strlen(error) == 0) {
         abort();
     }
@@ -29,24 +28,24 @@ static void read_section(const struct mst_text *text, const struct mst_text_sect
         for (i = 0; i < rows.count; i++)
             if (rows.items[i].count == 0 || rows.items[i].words[rows.items[i].count] != NULL)
                 abort();
-        mst_rows_free(&rows);
     }
-    if (mst_table_read(&rows, text, section, error) == 0)
-        mst_rows_free(&rows);
+    if (mst_table_read(&rows, text, section, error) != 0 && strlen(error) == 0)
+        abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    apr_pool_t *pool = mst_pool_new(NULL);
     char error[MST_ERROR_MAX] = "";
     struct mst_text text;
     size_t i;
 
-    if (mst_text_parse(&text, "fuzz", (const char *)data, size, error) == 0) {
+    if (mst_text_parse(pool, &text, "fuzz", (const char *)data, size, error) == 0) {
         for (i = 0; i < text.count; i++)
             read_section(&text, &text.sections[i]);
-        mst_text_free(&text);
     } else if (strlen(error) == 0) {
         abort();
     }
+    apr_pool_destroy(pool);
     return 0;
 }

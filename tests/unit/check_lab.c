@@ -19,7 +19,7 @@ static void parse(struct mst_text *text, const char *bytes)
 {
     char error[MST_ERROR_MAX] = "";
 
-    ck_assert_msg(mst_text_parse(text, "t.stack", bytes, strlen(bytes), error) == 0, "%s", error);
+    ck_assert_msg(mst_text_parse(memory_of_test(), text, "t.stack", bytes, strlen(bytes), error) == 0, "%s", error);
 }
 
 static void expect_parse_error(const char *bytes, size_t length, const char *part)
@@ -27,7 +27,7 @@ static void expect_parse_error(const char *bytes, size_t length, const char *par
     char error[MST_ERROR_MAX] = "";
     struct mst_text text;
 
-    ck_assert_int_ne(mst_text_parse(&text, "t.stack", bytes, length, error), 0);
+    ck_assert_int_ne(mst_text_parse(memory_of_test(), &text, "t.stack", bytes, length, error), 0);
     ck_assert_msg(strstr(error, part) != NULL, "expected \"%s\" in: %s", part, error);
 }
 
@@ -52,7 +52,6 @@ START_TEST(test_sections)
     ck_assert_str_eq(text.sections[2].body, "");
     ck_assert_ptr_eq(mst_text_find(&text, "file", NULL), &text.sections[1]);
     ck_assert_ptr_null(mst_text_find(&text, "file", "other"));
-    mst_text_free(&text);
 }
 END_TEST
 
@@ -63,10 +62,8 @@ START_TEST(test_last_line_without_newline)
     parse(&text, "%% stack\na = 1");
     ck_assert_str_eq(text.sections[0].body, "a = 1\n");
     ck_assert_str_eq(text.contents, "%% stack\na = 1");
-    mst_text_free(&text);
     parse(&text, "");
     ck_assert_uint_eq(text.count, 0);
-    mst_text_free(&text);
 }
 END_TEST
 
@@ -92,8 +89,7 @@ START_TEST(test_too_large)
     struct mst_text text;
 
     memset(bytes, '\n', MST_TEXT_MAX + 1);
-    ck_assert_int_eq(mst_text_parse(&text, "t.stack", bytes, MST_TEXT_MAX, error), 0);
-    mst_text_free(&text);
+    ck_assert_int_eq(mst_text_parse(memory_of_test(), &text, "t.stack", bytes, MST_TEXT_MAX, error), 0);
     expect_parse_error(bytes, MST_TEXT_MAX + 1, "at most 65536 bytes, found 65537");
     free(bytes);
 }
@@ -129,8 +125,6 @@ START_TEST(test_facts)
     ck_assert_ptr_null(mst_facts_need(&facts, "B", error));
     ck_assert_int_ne(mst_facts_expect(&facts, (const char *const[]){ "A", "URL", NULL }, error), 0);
     ck_assert_str_eq(error, "t.stack:6: expected one of A, URL, found \"EMPTY\"");
-    mst_facts_free(&facts);
-    mst_text_free(&text);
 }
 END_TEST
 
@@ -150,7 +144,6 @@ START_TEST(test_bad_facts)
     parse(&text, bad_facts[_i].bytes);
     ck_assert_int_ne(mst_facts_read(&facts, &text, &text.sections[0], error), 0);
     ck_assert_msg(strstr(error, bad_facts[_i].error) == error, "%s", error);
-    mst_text_free(&text);
 }
 END_TEST
 
@@ -167,11 +160,9 @@ START_TEST(test_rows)
     ck_assert_str_eq(rows.items[1].words[0], "two words");
     ck_assert_str_eq(rows.items[1].words[1], "");
     ck_assert_ptr_null(rows.items[2].words[2]);
-    mst_rows_free(&rows);
     ck_assert_int_ne(mst_table_read(&rows, &text, &text.sections[1], error), 0);
     ck_assert_str_eq(error, "t.stack:8: expected 2 words as in line 7, which names the columns, "
                      "found 1");
-    mst_text_free(&text);
 }
 END_TEST
 
@@ -179,14 +170,13 @@ END_TEST
 
 START_TEST(test_expand)
 {
-    struct mst_parameters v = { 0 };
+    struct mst_parameters v = { .pool = memory_of_test() };
     char error[MST_ERROR_MAX], *text;
 
-    ck_assert_int_eq(mst_parameters_set(&v, "A", "1"), 0);
+    mst_parameters_set(&v, "A", "1");
     ck_assert_int_eq(mst_parameters_assign(&v, "LONG_2=x=${A}", error), 0);
     text = mst_expand(&v, "f", 10, "$A ${A}${A}; $${LONG_2} ${lower} ${A-} %{A} ${", error);
     ck_assert_str_eq(text, "$A 11; $x=${A} ${lower} ${A-} %{A} ${");
-    free(text);
     ck_assert_ptr_null(mst_expand(&v, "f", 10, "a\nb\n${NONE}", error));
     ck_assert_str_eq(error, "f:12: expected a parameter or a variable of the lab, found ${NONE}; "
                      "there are: A LONG_2");
@@ -195,7 +185,6 @@ START_TEST(test_expand)
     ck_assert_int_ne(mst_parameters_assign(&v, "A=1\n2", error), 0);
     mst_parameters_unset(&v, "A");
     ck_assert_ptr_null(mst_parameters_get(&v, "A"));
-    mst_parameters_free(&v);
 }
 END_TEST
 
@@ -205,7 +194,7 @@ static int resolve(struct mst_parameters *v, const char *section, const char *gi
 {
     struct mst_text text;
     struct mst_facts facts;
-    struct mst_parameters more = { 0 };
+    struct mst_parameters more = { .pool = memory_of_test() };
     int failed;
 
     parse(&text, section);
@@ -213,9 +202,6 @@ static int resolve(struct mst_parameters *v, const char *section, const char *gi
     if (given != NULL)
         ck_assert_int_eq(mst_parameters_assign(&more, given, error), 0);
     failed = mst_expand_parameters(v, &facts, &more, error);
-    mst_parameters_free(&more);
-    mst_facts_free(&facts);
-    mst_text_free(&text);
     return failed;
 }
 
@@ -225,7 +211,7 @@ START_TEST(test_parameters)
         "%% parameters\nCHILDREN = ${WORKERS} / ${THREADS}  # before what it needs\n"
         "WORKERS = 60\nTHREADS = 25\nTWICE = ${CHILDREN} * 2\nLESS = ${WORKERS} - 1\n"
         "MORE = 7 + 8\nTEXT = 1 / x\nLIST = 10 20 30\n";
-    struct mst_parameters v = { 0 };
+    struct mst_parameters v = { .pool = memory_of_test() };
     char error[MST_ERROR_MAX];
 
     ck_assert_int_eq(resolve(&v, section, NULL, error), 0);
@@ -235,13 +221,12 @@ START_TEST(test_parameters)
     ck_assert_str_eq(mst_parameters_get(&v, "MORE"), "15");
     ck_assert_str_eq(mst_parameters_get(&v, "TEXT"), "1 / x");
     ck_assert_str_eq(mst_parameters_get(&v, "LIST"), "10 20 30");
-    mst_parameters_free(&v);
+    v = (struct mst_parameters){ .pool = memory_of_test() };
     ck_assert_int_eq(resolve(&v, section, "WORKERS=100", error), 0);
     ck_assert_str_eq(mst_parameters_get(&v, "CHILDREN"), "4");
-    mst_parameters_free(&v);
+    v = (struct mst_parameters){ .pool = memory_of_test() };
     ck_assert_int_eq(resolve(&v, section, "CHILDREN=${THREADS} + 1", error), 0);
     ck_assert_str_eq(mst_parameters_get(&v, "TWICE"), "52");
-    mst_parameters_free(&v);
 }
 END_TEST
 
@@ -254,24 +239,22 @@ static const struct { const char *section, *error; } bad_parameters[] = {
 
 START_TEST(test_bad_parameters)
 {
-    struct mst_parameters v = { 0 };
+    struct mst_parameters v = { .pool = memory_of_test() };
     char error[MST_ERROR_MAX];
 
     ck_assert_int_ne(resolve(&v, bad_parameters[_i].section, NULL, error), 0);
     ck_assert_msg(strstr(error, bad_parameters[_i].error) != NULL, "%s", error);
-    mst_parameters_free(&v);
 }
 END_TEST
 
 START_TEST(test_parameter_is_taken)
 {
-    struct mst_parameters v = { 0 };
+    struct mst_parameters v = { .pool = memory_of_test() };
     char error[MST_ERROR_MAX];
 
-    ck_assert_int_eq(mst_parameters_set(&v, "PORT", "80"), 0);
+    mst_parameters_set(&v, "PORT", "80");
     ck_assert_int_ne(resolve(&v, "%% p\nPORT = 81\n", NULL, error), 0);
     ck_assert_msg(strstr(error, "expected a name that is not taken: PORT") != NULL, "%s", error);
-    mst_parameters_free(&v);
 }
 END_TEST
 
@@ -311,7 +294,7 @@ START_TEST(test_bad_stacks)
 
     snprintf(path, sizeof path, "%s.stack", test_path());
     write_text(path, bad_stacks[_i].text);
-    ck_assert_ptr_null(mst_stack_read(path, NULL, error));
+    ck_assert_ptr_null(mst_stack_read(memory_of_test(), path, NULL, error));
     ck_assert_msg(strncmp(error, path, strlen(path)) == 0 &&
                   strstr(error, bad_stacks[_i].error) != NULL, "%s", error);
 }
@@ -370,9 +353,9 @@ static struct read_both read_both(void)
     struct read_both both;
 
     make_data();
-    both.stack = mst_stack_read("one", NULL, error);
+    both.stack = mst_stack_read(memory_of_test(), "one", NULL, error);
     ck_assert_msg(both.stack != NULL, "%s", error);
-    both.workload = mst_workload_read("page", NULL, error);
+    both.workload = mst_workload_read(memory_of_test(), "page", NULL, error);
     ck_assert_msg(both.workload != NULL, "%s", error);
     return both;
 }
@@ -383,13 +366,12 @@ static const unsigned ports[MST_PORTS] = { 8001, 8002, 8003, 8004 };
 static bool make_site(struct mst_site *site, const struct read_both *both, const char *given,
                       char error[MST_ERROR_MAX])
 {
-    struct mst_parameters more = { 0 };
+    struct mst_parameters more = { .pool = memory_of_test() };
     bool made;
 
     if (given != NULL)
         ck_assert_int_eq(mst_parameters_assign(&more, given, error), 0);
-    made = mst_site_make(site, both->stack, both->workload, &more, "/r", ports, error) == 0;
-    mst_parameters_free(&more);
+    made = mst_site_make(memory_of_test(), site, both->stack, both->workload, &more, "/r", ports, error) == 0;
     return made;
 }
 
@@ -420,9 +402,6 @@ START_TEST(test_site)
     ck_assert_ptr_nonnull(strstr(file_of(&site, "scripts/setup.stack"), "export N='4'\n"));
     ck_assert_ptr_nonnull(strstr(file_of(&site, "scripts/setup.stack"), "\ntouch /r/it\n"));
     ck_assert_ptr_nonnull(strstr(file_of(&site, "php.ini"), "\nextension = pdo\n"));
-    mst_site_free(&site);
-    mst_stack_free(both.stack);
-    mst_workload_free(both.workload);
 }
 END_TEST
 
@@ -435,8 +414,6 @@ START_TEST(test_unknown_given)
     ck_assert(!make_site(&site, &both, "WORKER=4", error));
     ck_assert_str_eq(error, "expected a parameter of the stack one or the workload page, found "
                      "WORKER; there are: PORT WORKERS N");
-    mst_stack_free(both.stack);
-    mst_workload_free(both.workload);
 }
 END_TEST
 
@@ -448,18 +425,16 @@ START_TEST(test_names)
     char path[PATH_MAX], error[MST_ERROR_MAX], beside[PATH_MAX];
     struct mst_stack *stack;
 
-    ck_assert_ptr_null(mst_stack_read("two", NULL, error));
+    ck_assert_ptr_null(mst_stack_read(memory_of_test(), "two", NULL, error));
     ck_assert_ptr_nonnull(strstr(error, "there is no stack \"two\"; there are: one."));
     snprintf(beside, sizeof beside, "%s/lab", data);
     snprintf(path, sizeof path, "%s/lab/two.stack", data);
     write_text(path, STACK "%% nginx n\n");
-    stack = mst_stack_read("two", beside, error);
+    stack = mst_stack_read(memory_of_test(), "two", beside, error);
     ck_assert_msg(stack != NULL, "%s", error);
     ck_assert_str_eq(stack->name, "two");
-    mst_stack_free(stack);
-    stack = mst_stack_read(path, NULL, error);
+    stack = mst_stack_read(memory_of_test(), path, NULL, error);
     ck_assert_msg(stack != NULL, "%s", error);
-    mst_stack_free(stack);
 }
 END_TEST
 
@@ -472,7 +447,7 @@ START_TEST(test_packages)
                       (char[]){ "no-such-package" }, (char[]){ "dpk" }, NULL };
     char error[MST_ERROR_MAX], missing[MST_ERROR_MAX] = "";
 
-    packages = mst_packages_read(error);
+    packages = mst_packages_read(memory_of_test(), error);
     if (packages == NULL)
         return;    /* no Debian */
     mst_packages_missing(packages, names, missing);
@@ -480,7 +455,6 @@ START_TEST(test_packages)
     ck_assert_int_eq(mst_packages_tell(missing, error), 1);
     ck_assert_ptr_nonnull(strstr(error, "apt-get install --no-install-recommends no-such-package "
                                  "dpk"));
-    mst_packages_free(packages);
 }
 END_TEST
 

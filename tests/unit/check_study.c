@@ -62,7 +62,7 @@ static void parse(struct mst_study *study, const char *text, enum mst_study_size
 {
     char error[MST_ERROR_MAX] = "";
 
-    ck_assert_msg(mst_study_parse(study, "sample", text, size, error) == 0, "%s", error);
+    ck_assert_msg(mst_study_parse(memory_of_test(), study, "sample", text, size, error) == 0, "%s", error);
 }
 
 /* The value of a variable with that index, NULL: there is none. */
@@ -122,7 +122,6 @@ START_TEST(test_full)
     ck_assert_int_eq(runs->kind, MST_RUNS_RAMP);
     ck_assert_ptr_null(runs->load);
     ck_assert_str_eq(runs->over, "10");
-    mst_study_free(&s);
 }
 END_TEST
 
@@ -138,7 +137,6 @@ START_TEST(test_quick)
     ck_assert_uint_eq(variable(runs, NULL, "CONCURRENCY")->count, 2);
     ck_assert_str_eq(variable(runs, NULL, "CONCURRENCY")->values[1], "20");
     ck_assert_uint_eq(variable(runs, NULL, "BACKLOG")->count, 2);
-    mst_study_free(&s);
 }
 END_TEST
 
@@ -173,7 +171,6 @@ START_TEST(test_published_and_claims)
     ck_assert_int_eq(c->relation, MST_CLAIM_SAME);
     ck_assert_ptr_null(c->right.stack);
     ck_assert_double_eq(c->right.number, 0);
-    mst_study_free(&s);
 }
 END_TEST
 
@@ -223,7 +220,7 @@ START_TEST(test_refused)
     char error[MST_ERROR_MAX] = "";
     struct mst_study s;
 
-    ck_assert_msg(mst_study_parse(&s, "sample", bad[_i].text, MST_STUDY_FULL, error) == -1,
+    ck_assert_msg(mst_study_parse(memory_of_test(), &s, "sample", bad[_i].text, MST_STUDY_FULL, error) == -1,
                   "taken: %s", bad[_i].text);
     ck_assert_msg(strstr(error, bad[_i].says) != NULL, "expected \"%s\": %s", bad[_i].says, error);
 }
@@ -237,7 +234,7 @@ static int make(struct mst_schedule *schedule, const struct mst_study *study, ui
     const struct mst_schedule_options options = { .seed = seed, .only = only };
 
     ck_assert_int_eq(setenv("MPMSTAT_DATADIR", DATA, 1), 0);
-    return mst_schedule_make(schedule, study, &options, error);
+    return mst_schedule_make(memory_of_test(), schedule, study, &options, error);
 }
 
 static void plan(struct mst_schedule *schedule, const struct mst_study *study, uint64_t seed)
@@ -283,8 +280,6 @@ START_TEST(test_cases)
     c = find_case(&s, "event-static", "{}");
     ck_assert_str_eq(c->from, "1");
     ck_assert_str_eq(c->load, "");
-    mst_schedule_free(&s);
-    mst_study_free(&study);
 }
 END_TEST
 
@@ -323,8 +318,6 @@ START_TEST(test_blocks)
     /* In a block: prefork with 2 backlogs; event with 2 and 2; the ramp has what it has. */
     ck_assert_uint_eq(s.steps[s.step_count - 1].start, 3 * (2 + 4) + 2);
     free(seen);
-    mst_schedule_free(&s);
-    mst_study_free(&study);
 }
 END_TEST
 
@@ -349,10 +342,6 @@ START_TEST(test_the_seed_decides)
     plan(&c, &study, 43);
     ck_assert(same_order(&a, &b));
     ck_assert(!same_order(&a, &c));
-    mst_schedule_free(&a);
-    mst_schedule_free(&b);
-    mst_schedule_free(&c);
-    mst_study_free(&study);
 }
 END_TEST
 
@@ -369,10 +358,8 @@ START_TEST(test_only)
     ck_assert_uint_eq(s.case_count, 21);
     for (i = 0; i < s.case_count; i++)
         ck_assert_str_eq(s.cases[i].stack->name, "event-static");
-    mst_schedule_free(&s);
     ck_assert_int_eq(make(&s, &study, 1, wrong, error), -1);
     ck_assert_msg(strstr(error, "has no stack \"other\"") != NULL, "%s", error);
-    mst_study_free(&study);
 }
 END_TEST
 
@@ -398,7 +385,6 @@ START_TEST(test_plans_refused)
     ck_assert_int_eq(make(&s, &study, 1, NULL, error), -1);
     ck_assert_msg(strstr(error, bad_plans[_i].says) != NULL, "expected \"%s\": %s",
                   bad_plans[_i].says, error);
-    mst_study_free(&study);
 }
 END_TEST
 
@@ -439,7 +425,7 @@ START_TEST(test_studies)
     mst_lab_each("study", count_study, paths);
     for (i = 0; i < 2 * STUDIES; i++) {
         ck_assert_ptr_nonnull(paths[i / 2]);
-        ck_assert_msg(mst_study_read(&study, paths[i / 2], (enum mst_study_size)(i % 2),
+        ck_assert_msg(mst_study_read(memory_of_test(), &study, paths[i / 2], (enum mst_study_size)(i % 2),
                                      error) == 0, "%s", error);
         ck_assert_msg(make(&s, &study, 1, NULL, error) == 0, "%s", error);
         ck_assert_uint_le(study.number, STUDIES);
@@ -448,8 +434,6 @@ START_TEST(test_studies)
         ck_assert_uint_gt(study.claim_count, 0);
         if (study.size == MST_STUDY_QUICK)
             ck_assert_uint_lt(s.about_ns, UINT64_C(900000000000));
-        mst_schedule_free(&s);
-        mst_study_free(&study);
     }
     ck_assert_ptr_null(paths[STUDIES]);
     for (i = 1; i <= STUDIES; i++)

@@ -156,16 +156,14 @@ static void load(struct made *m)
 
     ck_assert_int_eq(mst_archive_commit(m->archive), 0);
     ck_assert(mst_study_in(m->archive));
-    ck_assert_msg(mst_study_load(&m->data, m->archive, "study.db", error) == 0, "%s", error);
-    ck_assert_int_eq(mst_insights_make(&m->findings, &m->data), 0);
+    ck_assert_msg(mst_study_load(memory_of_test(), &m->data, m->archive, "study.db", error) == 0, "%s", error);
+    mst_insights_make(&m->findings, &m->data);
 }
 
 static void end(struct made *m)
 {
     char error[MST_ERROR_MAX];
 
-    mst_insights_free(&m->findings);
-    mst_study_unload(&m->data);
     mst_archive_close(m->archive, error);
 }
 

@@ -7,24 +7,6 @@
 #include "exec/shell_quote.h"
 #include "harness.h"
 
-static void assert_replaced(const char *word, const char *expected)
-{
-    char *found = mst_string_replace(word, MST_URL_MARK, "http://127.0.0.1:80/${URL}");
-
-    ck_assert_str_eq(found, expected);
-    free(found);
-}
-
-/* Each, from left to right; what is put in is not looked at again. */
-START_TEST(test_replace)
-{
-    assert_replaced("", "");
-    assert_replaced("$URL ${URL", "$URL ${URL");
-    assert_replaced("${URL}", "http://127.0.0.1:80/${URL}");
-    assert_replaced("<${URL}|${URL}>", "<http://127.0.0.1:80/${URL}|http://127.0.0.1:80/${URL}>");
-}
-END_TEST
-
 START_TEST(test_shell_and_json)
 {
     char tool[] = "ab", option[] = "-H", quotes[] = "it's \"so\"", empty[] = "";
@@ -38,7 +20,7 @@ START_TEST(test_shell_and_json)
 }
 END_TEST
 
-/* An array that execvp() can take, at any length; nothing is lost where one addition fails. */
+/* An array that execvp() can take, at any length. */
 START_TEST(test_strings)
 {
     char *const more[] = { (char[]){ "c" }, (char[]){ "" }, NULL };
@@ -63,12 +45,6 @@ START_TEST(test_strings)
     ck_assert_ptr_nonnull(items);
     ck_assert_ptr_null(items[0]);
     mst_strings_free_items(items);
-
-    mst_strings_add(&strings, "kept");
-    mst_strings_take(&strings, NULL);      /* what could not be made */
-    ck_assert(strings.failed);
-    ck_assert_uint_eq(strings.count, 1);
-    ck_assert_ptr_null(mst_strings_steal(&strings));
 }
 END_TEST
 
@@ -110,7 +86,6 @@ int main(void)
     Suite *suite = suite_create("words");
     TCase *tests = tcase_create("words");
 
-    tcase_add_test(tests, test_replace);
     tcase_add_test(tests, test_shell_and_json);
     tcase_add_test(tests, test_strings);
     tcase_add_test(tests, test_ends);

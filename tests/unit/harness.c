@@ -55,6 +55,15 @@ const char *test_path(void)
     return path;
 }
 
+apr_pool_t *memory_of_test(void)
+{
+    static apr_pool_t *pool;
+
+    if (pool == NULL)
+        pool = mst_pool_new(NULL);
+    return pool;
+}
+
 struct mst_layout test_layout(void)
 {
     struct mst_layout layout = {

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "memory/pool.h"
 #include "read/copy.h"
 #include "read/snapshot.h"
 #include "write/board.h"
@@ -18,6 +19,9 @@ int test_run(Suite *suite);
 
 /* A name in that directory that no other caller got. */
 const char *test_path(void);
+
+/* The pool of this test. */
+apr_pool_t *memory_of_test(void);
 
 /* A small layout of an Apache's board to start from: 4 processes of 2 threads, 8 labels, 2 stripes,
  * 16 request records, 16 lifecycle records. */

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "console/diag.h"
@@ -14,6 +13,7 @@
 #include "render/sink.h"
 
 struct listing {
+    apr_pool_t     *pool;
     const char     *kind;
     struct mst_sink *json;       /* NULL: text */
     bool            first;
@@ -36,12 +36,12 @@ static const char *title_of(const char *kind, const struct mst_text *text, struc
 static int list_one(void *context, const char *path)
 {
     struct listing *l = context;
-    char error[MST_ERROR_MAX] = "out of memory", *name = mst_lab_name(path);
-    struct mst_text text = { 0 };
-    struct mst_facts facts = { 0 };
-    const char *title;
+    const char *name = mst_lab_name(l->pool, path), *title;
+    char error[MST_ERROR_MAX];
+    struct mst_facts facts;
+    struct mst_text text;
 
-    if (name == NULL || mst_text_read(&text, path, error) != 0 ||
+    if (mst_text_read(l->pool, &text, path, error) != 0 ||
         (title = title_of(l->kind, &text, &facts, error)) == NULL) {
         mst_error("%s", error);
         l->failed = true;
@@ -57,9 +57,6 @@ static int list_one(void *context, const char *path)
         mst_sink_puts(l->json, "}");
         l->first = false;
     }
-    mst_facts_free(&facts);
-    mst_text_free(&text);
-    free(name);
     return 0;
 }
 
@@ -68,9 +65,9 @@ static const struct { const char *kind, *plural; } kinds[] = {
 };
 #define KINDS (sizeof kinds / sizeof *kinds)
 
-static bool list_text(void)
+static bool list_text(apr_pool_t *pool)
 {
-    struct listing l = { 0 };
+    struct listing l = { .pool = pool };
     char directory[PATH_MAX];
     size_t i;
 
@@ -84,10 +81,10 @@ static bool list_text(void)
     return !l.failed;
 }
 
-static bool list_json(void)
+static bool list_json(apr_pool_t *pool)
 {
     struct mst_sink sink;
-    struct listing l = { .json = &sink };
+    struct listing l = { .pool = pool, .json = &sink };
     size_t i;
 
     mst_sink_init(&sink, mst_write_file, stdout);
@@ -111,7 +108,8 @@ int mst_lab_list(int argc, char **argv)
         { "format", required_argument, NULL, MST_OPTION_FORMAT }, { 0 },
     };
     char error[MST_ERROR_MAX];
-    bool json = false;
+    bool json = false, listed;
+    apr_pool_t *pool;
     int option;
 
     opterr = 0;
@@ -128,5 +126,8 @@ int mst_lab_list(int argc, char **argv)
         return mst_usage_error("lab", "list takes no \"%s\"", argv[optind]);
     if (mst_lab_data_check(error) != 0)
         return mst_failed(MST_EXIT_BAD, "%s", error);
-    return (json ? list_json() : list_text()) ? MST_EXIT_OK : MST_EXIT_BAD;
+    pool = mst_pool_new(NULL);
+    listed = json ? list_json(pool) : list_text(pool);
+    apr_pool_destroy(pool);
+    return listed ? MST_EXIT_OK : MST_EXIT_BAD;
 }

@@ -1,7 +1,6 @@
 /* verb_lab.c - mpmstat lab: servers of the usual kinds, set up, loaded, recorded, removed. */
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/strings.h"
@@ -19,6 +18,7 @@
 #include "lab/report/report.h"
 #include "lab/servers/servers.h"
 #include "lab/study/run.h"
+#include "memory/pool.h"
 #include "render/sink.h"
 
 static const char help[] =
@@ -28,6 +28,7 @@ static const char help[] =
 /* ---- up and try: what they have in common ----------------------------------------- */
 
 struct lab {
+    apr_pool_t            *pool;
     struct mst_stack      *stack;
     struct mst_workload   *workload;
     struct mst_parameters  parameters;
@@ -36,11 +37,11 @@ struct lab {
     bool                   dry;
 };
 
-static void close_lab(struct lab *lab)
+static struct lab new_lab(void)
 {
-    mst_stack_free(lab->stack);
-    mst_workload_free(lab->workload);
-    mst_parameters_free(&lab->parameters);
+    apr_pool_t *pool = mst_pool_new(NULL);
+
+    return (struct lab){ .pool = pool, .parameters.pool = pool };
 }
 
 /* STACK WORKLOAD [PARAMETER=VALUE]...: words, ended by NULL. */
@@ -51,9 +52,9 @@ static int read_lab(struct lab *lab, const char *verb, char **words)
     if (words[0] == NULL || words[1] == NULL || strchr(words[0], '=') != NULL ||
         strchr(words[1], '=') != NULL)
         return mst_usage_error("lab", "%s takes a stack and a workload (mpmstat lab list)", verb);
-    lab->stack = mst_stack_read(words[0], NULL, error);
+    lab->stack = mst_stack_read(lab->pool, words[0], NULL, error);
     if (lab->stack != NULL)
-        lab->workload = mst_workload_read(words[1], NULL, error);
+        lab->workload = mst_workload_read(lab->pool, words[1], NULL, error);
     if (lab->workload == NULL)
         return mst_failed(MST_EXIT_USAGE, "%s", error);
     for (words += 2; *words != NULL; words++)
@@ -67,7 +68,7 @@ static int dry_run(const struct lab *lab)
     const struct mst_servers_options options = { &lab->parameters, NULL };
     char error[MST_ERROR_MAX];
 
-    if (mst_servers_dry_run(lab->stack, lab->workload, &options, stdout, error) == 0)
+    if (mst_servers_dry_run(lab->pool, lab->stack, lab->workload, &options, stdout, error) == 0)
         return MST_EXIT_OK;
     return mst_failed(MST_EXIT_BAD, "%s", error);
 }
@@ -79,7 +80,7 @@ static int start_lab(struct lab *lab)
 
     mst_stop_begin(&lab->stop);
     mst_progress("starting %s with %s", lab->stack->name, lab->workload->name);
-    lab->servers = mst_servers_start(lab->stack, lab->workload, &options, &failure);
+    lab->servers = mst_servers_start(lab->pool, lab->stack, lab->workload, &options, &failure);
     if (lab->servers != NULL)
         return MST_EXIT_OK;
     if (!lab->stop.raised) {
@@ -87,7 +88,6 @@ static int start_lab(struct lab *lab)
         if (failure.log != NULL)
             mst_diag_lines(failure.log);
     }
-    mst_servers_failure_free(&failure);
     mst_stop_end(&lab->stop);
     return lab->stop.raised ? MST_EXIT_INTERRUPTED : MST_EXIT_BAD;
 }
@@ -95,12 +95,11 @@ static int start_lab(struct lab *lab)
 /* What went wrong with the servers, with their last words. */
 static int show_failure(struct lab *lab, const char *sentence)
 {
-    char *log = mst_servers_log(lab->servers, 8);
+    char *log = mst_servers_log(lab->pool, lab->servers, 8);
 
     mst_error("%s", sentence);
     if (log != NULL)
         mst_diag_lines(log);
-    free(log);
     return MST_EXIT_BAD;
 }
 
@@ -171,7 +170,7 @@ static int read_up_options(struct lab *lab, int argc, char **argv)
 
 static int lab_up(int argc, char **argv)
 {
-    struct lab lab = { 0 };
+    struct lab lab = new_lab();
     int status = read_up_options(&lab, argc, argv);
 
     if (status == MST_EXIT_OK && lab.dry) {
@@ -183,7 +182,7 @@ static int lab_up(int argc, char **argv)
             status = end_lab(&lab, wait_for_end(&lab));
         }
     }
-    close_lab(&lab);
+    apr_pool_destroy(lab.pool);
     return status;
 }
 
@@ -195,30 +194,22 @@ static int record(const struct lab *lab, struct mst_record_request *request, cha
 {
     const char *url = mst_servers_url(lab->servers);
     char *targets[] = { (char *)mst_servers_board_directory(lab->servers), NULL };
-    struct mst_strings argv = { 0 }, variables = { 0 };
-    char *name = NULL, **environment = NULL;
-    int status = MST_EXIT_OUTPUT;
+    const char *variables[] = { apr_pstrcat(lab->pool, "URL=", url, NULL), NULL };
+    struct mst_list argv = { 0 };
+    char **environment = mst_have(mst_environment_with((char *const *)variables));
+    int status;
 
     for (; *command != NULL; command++)
-        mst_strings_take(&argv, mst_string_replace(*command, MST_URL_MARK, url));
-    mst_strings_addf(&variables, "URL=%s", url);
-    if (request->variants[0].name == NULL &&
-        asprintf(&name, "%s %s", lab->stack->name, lab->workload->name) >= 0)
-        request->variants[0].name = name;
-    if (!variables.failed)
-        environment = mst_environment_with(variables.items);
+        mst_list_add(lab->pool, &argv, mst_pool_replace(lab->pool, *command, MST_URL_MARK, url));
+    if (request->variants[0].name == NULL)
+        request->variants[0].name = apr_pstrcat(lab->pool, lab->stack->name, " ",
+                                                lab->workload->name, NULL);
     request->variants[0].command = argv.items;
     request->variant_count = 1;
     request->recording.targets = (struct mst_target_names){ .args = targets, .count = 1 };
     request->recording.environment = environment;
-    if (argv.failed || environment == NULL || request->variants[0].name == NULL)
-        mst_error("out of memory for the command line");
-    else
-        status = mst_record_runs(request);
+    status = mst_record_runs(request);
     mst_strings_free_items(environment);
-    mst_strings_free(&variables);
-    mst_strings_free(&argv);
-    free(name);
     return status;
 }
 
@@ -292,7 +283,7 @@ static bool names_url(char *const *command)
 static int lab_try(int argc, char **argv)
 {
     struct mst_record_request request = MST_RECORD_REQUEST;
-    struct lab lab = { 0 };
+    struct lab lab = new_lab();
     char **command = cut_command(&argc, argv);
     int status = read_try_options(&lab, argc, argv, &request);
 
@@ -305,7 +296,7 @@ static int lab_try(int argc, char **argv)
                                  "(in single quotes, or the shell replaces it)");
     else if (status == MST_EXIT_OK && (status = start_lab(&lab)) == MST_EXIT_OK)
         status = end_lab(&lab, try_once(&lab, &request, command));
-    close_lab(&lab);
+    apr_pool_destroy(lab.pool);
     return status;
 }
 

@@ -68,7 +68,7 @@ def test_what_is_missing_is_named_with_its_package(tmp_path):
                           cwd=tmp_path, env=environment, text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT)
     assert done.returncode != 0 and "these are needed and were not found:" in done.stdout
-    for package in ("libcurl4-openssl-dev", "libjansson-dev", "libsqlite3-dev",
+    for package in ("libapr1-dev", "libcurl4-openssl-dev", "libjansson-dev", "libsqlite3-dev",
                     "libjs-chart.js"):
         assert f"apt-get install {package}" in done.stdout, done.stdout
 

@@ -2,7 +2,6 @@
 #include "lab/files/textfile.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char blank[] = " \t";
@@ -15,10 +14,10 @@ struct cursor {
     char       *line;        /* that line */
 };
 
-static bool begin_lines(struct cursor *c, const struct mst_text_section *section)
+static struct cursor lines_of(const struct mst_text *text, const struct mst_text_section *section)
 {
-    *c = (struct cursor){ section->body, section->line, malloc(strlen(section->body) + 1) };
-    return c->line != NULL;
+    return (struct cursor){ section->body, section->line,
+                            apr_palloc(text->pool, strlen(section->body) + 1) };
 }
 
 static bool next_line(struct cursor *c)
@@ -70,22 +69,16 @@ static char *cut_comment(char *line)
     return at;
 }
 
-/* Joins more to *text, with a space where both are something. false: out of memory. */
-static bool join(char **text, const char *more)
+/* Both, with a space between them where both are something. */
+static char *join(apr_pool_t *pool, const char *text, const char *more)
 {
-    char *joined;
-
-    if (asprintf(&joined, "%s%s%s", *text, **text != '\0' && *more != '\0' ? " " : "", more) < 0)
-        return false;
-    free(*text);
-    *text = joined;
-    return true;
+    return apr_pstrcat(pool, text, *text != '\0' && *more != '\0' ? " " : "", more, NULL);
 }
 
 static int add_fact(struct mst_facts *facts, char *line, char *comment, unsigned number,
                     char error[MST_ERROR_MAX])
 {
-    struct mst_fact *fact = &facts->items[facts->count];
+    apr_pool_t *pool = facts->text->pool;
     char *equals = strchr(line, '=');
     const struct mst_fact *before;
     const char *key;
@@ -102,10 +95,10 @@ static int add_fact(struct mst_facts *facts, char *line, char *comment, unsigned
     if (before != NULL)
         return mst_text_fail(facts->text, number, error, "%.60s is set a second time: it stands in "
                              "line %u already", key, before->line);
-    *fact = (struct mst_fact){ strdup(key), strdup(trim(equals + 1)), strdup(comment), number };
-    facts->count++;
-    if (fact->key == NULL || fact->value == NULL || fact->comment == NULL)
-        return mst_fail(error, "out of memory for %s", facts->text->path);
+    facts->items[facts->count++] = (struct mst_fact){
+        apr_pstrdup(pool, key), apr_pstrdup(pool, trim(equals + 1)), apr_pstrdup(pool, comment),
+        number,
+    };
     return 0;
 }
 
@@ -123,40 +116,22 @@ static int take_fact_line(struct mst_facts *facts, char *line, unsigned number,
     if (last == NULL)
         return mst_text_fail(facts->text, number, error, "expected key = value; a line that begins "
                              "with white space continues a value, and there is none before it");
-    if (!join(&last->value, trim(line)) || !join(&last->comment, comment))
-        return mst_fail(error, "out of memory for %s", facts->text->path);
+    last->value = join(facts->text->pool, last->value, trim(line));
+    last->comment = join(facts->text->pool, last->comment, comment);
     return 0;
 }
 
 int mst_facts_read(struct mst_facts *facts, const struct mst_text *text,
                    const struct mst_text_section *section, char error[MST_ERROR_MAX])
 {
-    struct cursor cursor;
-    int failed = 0;
+    struct cursor cursor = lines_of(text, section);
 
     *facts = (struct mst_facts){ .text = text, .line = section->line };
-    facts->items = calloc(count_lines(section->body), sizeof *facts->items);
-    if (!begin_lines(&cursor, section) || facts->items == NULL)
-        failed = mst_fail(error, "out of memory for %s", text->path);
-    while (!failed && next_line(&cursor))
-        failed = take_fact_line(facts, cursor.line, cursor.number, error);
-    free(cursor.line);
-    if (failed)
-        mst_facts_free(facts);
-    return failed;
-}
-
-void mst_facts_free(struct mst_facts *facts)
-{
-    size_t i;
-
-    for (i = 0; i < facts->count; i++) {
-        free(facts->items[i].key);
-        free(facts->items[i].value);
-        free(facts->items[i].comment);
-    }
-    free(facts->items);
-    *facts = (struct mst_facts){ 0 };
+    facts->items = apr_pcalloc(text->pool, count_lines(section->body) * sizeof *facts->items);
+    while (next_line(&cursor))
+        if (take_fact_line(facts, cursor.line, cursor.number, error) != 0)
+            return -1;
+    return 0;
 }
 
 const struct mst_fact *mst_facts_find(const struct mst_facts *facts, const char *key)
@@ -223,41 +198,24 @@ int mst_facts_expect(const struct mst_facts *facts, const char *const *keys,
 
 /* ---- rows ------------------------------------------------------------------------- */
 
-static int take_row(struct mst_rows *rows, const struct mst_text *text, const char *line,
-                    unsigned number, char error[MST_ERROR_MAX])
-{
-    struct mst_row *row = &rows->items[rows->count];
-    bool unquoted;
-
-    row->words = mst_words_of_line(line, &row->count, &unquoted);
-    row->line = number;
-    if (row->words == NULL && unquoted)
-        return mst_text_fail(text, number, error, "a quote that begins here does not end in its "
-                             "line");
-    if (row->words == NULL)
-        return mst_fail(error, "out of memory for %s", text->path);
-    if (row->count == 0)
-        free(row->words);
-    else
-        rows->count++;
-    return 0;
-}
-
 int mst_rows_read(struct mst_rows *rows, const struct mst_text *text,
                   const struct mst_text_section *section, char error[MST_ERROR_MAX])
 {
-    struct cursor cursor;
-    int failed = 0;
+    struct cursor cursor = lines_of(text, section);
+    struct mst_row *row;
 
-    *rows = (struct mst_rows){ 0, calloc(count_lines(section->body), sizeof *rows->items) };
-    if (!begin_lines(&cursor, section) || rows->items == NULL)
-        failed = mst_fail(error, "out of memory for %s", text->path);
-    while (!failed && next_line(&cursor))
-        failed = take_row(rows, text, cursor.line, cursor.number, error);
-    free(cursor.line);
-    if (failed)
-        mst_rows_free(rows);
-    return failed;
+    *rows = (struct mst_rows){ 0 };
+    rows->items = apr_pcalloc(text->pool, count_lines(section->body) * sizeof *rows->items);
+    while (next_line(&cursor)) {
+        row = &rows->items[rows->count];
+        row->line = cursor.number;
+        row->words = mst_words_split(text->pool, cursor.line, &row->count);
+        if (row->words == NULL)
+            return mst_text_fail(text, cursor.number, error, "a quote that begins here does not "
+                                 "end in its line");
+        rows->count += row->count > 0;
+    }
+    return 0;
 }
 
 int mst_table_read(struct mst_rows *rows, const struct mst_text *text,
@@ -268,22 +226,9 @@ int mst_table_read(struct mst_rows *rows, const struct mst_text *text,
     if (mst_rows_read(rows, text, section, error) != 0)
         return -1;
     for (i = 1; i < rows->count; i++)
-        if (rows->items[i].count != rows->items[0].count) {
-            mst_text_fail(text, rows->items[i].line, error, "expected %zu words as in line %u, "
-                          "which names the columns, found %zu", rows->items[0].count,
-                          rows->items[0].line, rows->items[i].count);
-            mst_rows_free(rows);
-            return -1;
-        }
+        if (rows->items[i].count != rows->items[0].count)
+            return mst_text_fail(text, rows->items[i].line, error, "expected %zu words as in line "
+                                 "%u, which names the columns, found %zu", rows->items[0].count,
+                                 rows->items[0].line, rows->items[i].count);
     return 0;
-}
-
-void mst_rows_free(struct mst_rows *rows)
-{
-    size_t i;
-
-    for (i = 0; i < rows->count; i++)
-        free(rows->items[i].words);
-    free(rows->items);
-    *rows = (struct mst_rows){ 0 };
 }

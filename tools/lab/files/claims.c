@@ -5,9 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-#include "base/strings.h"
-
 /* A line's words, one after the other. */
 struct claim_line {
     const struct mst_study *study;
@@ -37,7 +34,7 @@ static bool read_real(const char *word, double *number)
 }
 
 /* "KEY=VALUE,KEY=VALUE]": cuts it up. */
-static bool take_keys(struct mst_claim_side *side, char *text)
+static bool take_keys(apr_pool_t *pool, struct mst_claim_side *side, char *text)
 {
     char *save = NULL, *pair, *equals;
     size_t length = strlen(text), room = length / 2 + 1;
@@ -45,43 +42,38 @@ static bool take_keys(struct mst_claim_side *side, char *text)
     if (length < 2 || text[length - 1] != ']')
         return false;
     text[length - 1] = '\0';
-    side->keys = calloc(room, sizeof *side->keys);
-    side->values = calloc(room, sizeof *side->values);
-    if (side->keys == NULL || side->values == NULL)
-        return false;
+    side->keys = apr_pcalloc(pool, room * sizeof *side->keys);
+    side->values = apr_pcalloc(pool, room * sizeof *side->values);
     for (pair = strtok_r(text, ",", &save); pair != NULL; pair = strtok_r(NULL, ",", &save)) {
         equals = strchr(pair, '=');
         if (equals == NULL || equals == pair)
             return false;
         *equals = '\0';
-        side->keys[side->key_count] = strdup(pair);
-        side->values[side->key_count] = strdup(equals + 1);
+        side->keys[side->key_count] = pair;
+        side->values[side->key_count] = equals + 1;
         side->key_count++;
-        if (side->keys[side->key_count - 1] == NULL || side->values[side->key_count - 1] == NULL)
-            return false;
     }
     return side->key_count > 0;
 }
 
-static bool take_side(struct mst_claim_side *side, const char *word)
+static bool take_side(apr_pool_t *pool, struct mst_claim_side *side, const char *word)
 {
     char *copy, *bracket, *at;
     bool good = true;
 
     if (read_real(word, &side->number))
         return true;
-    if (word[0] == '\0' || (copy = strdup(word)) == NULL)
-        return false;
+    copy = apr_pstrdup(pool, word);
     bracket = strchr(copy, '[');
     if (bracket != NULL) {
         *bracket = '\0';
-        good = take_keys(side, bracket + 1);
+        good = take_keys(pool, side, bracket + 1);
     }
     at = strchr(copy, '@');
     if (at != NULL) {
         *at = '\0';
-        side->workload = strdup(at + 1);
-        good = good && side->workload != NULL && at[1] != '\0';
+        side->workload = at + 1;
+        good = good && at[1] != '\0';
     }
     side->stack = copy;
     return good && copy[0] != '\0';
@@ -100,18 +92,18 @@ static bool take_relation(struct mst_claim *claim, const char *word)
 /* The words in their order. */
 static bool take_words(struct mst_claim *claim, struct claim_line *line)
 {
+    apr_pool_t *pool = line->study->text.pool;
     const char *word = next(line);
     size_t length = strlen(word);
 
     if (length < 2 || word[length - 1] != ':')
         return false;
-    claim->runs = strndup(word, length - 1);
-    if (claim->runs == NULL || !take_side(&claim->left, next(line)) ||
+    claim->runs = apr_pstrmemdup(pool, word, length - 1);
+    if (!take_side(pool, &claim->left, next(line)) ||
         claim->left.stack == NULL || !take_relation(claim, next(line)) ||
-        !take_side(&claim->right, next(line)) || strcmp(next(line), "by") != 0)
+        !take_side(pool, &claim->right, next(line)) || strcmp(next(line), "by") != 0)
         return false;
-    word = next(line);
-    claim->figure = word[0] != '\0' ? strdup(word) : NULL;
+    claim->figure = next(line);
     word = next(line);
     if (strcmp(word, "times") == 0 || strcmp(word, "apart") == 0) {
         double *number = word[0] == 't' ? &claim->times : &claim->apart;
@@ -120,18 +112,18 @@ static bool take_words(struct mst_claim *claim, struct claim_line *line)
             return false;
         word = next(line);
     }
-    claim->sentence = word[0] != '\0' ? strdup(word) : NULL;
-    return claim->figure != NULL && claim->sentence != NULL && line->at == line->row->count;
+    claim->sentence = word;
+    return claim->figure[0] != '\0' && claim->sentence[0] != '\0' &&
+           line->at == line->row->count;
 }
 
 static int add_claim(struct mst_study *study, const struct mst_row *row,
                      char error[MST_ERROR_MAX])
 {
-    struct mst_claim *claim = mst_append(&study->claims, &study->claim_count, sizeof *claim);
+    struct mst_claim *claim = mst_pool_append(study->text.pool, &study->claims,
+                                              &study->claim_count, sizeof *claim);
     struct claim_line line = { study, row, 0 };
 
-    if (claim == NULL)
-        return mst_study_no_memory(study, error);
     claim->line = row->line;
     return take_words(claim, &line) ? 0 : not_a_claim(&line, error);
 }
@@ -139,31 +131,13 @@ static int add_claim(struct mst_study *study, const struct mst_row *row,
 int mst_study_add_claims(struct mst_study *study, const struct mst_text_section *section,
                       char error[MST_ERROR_MAX])
 {
-    struct mst_rows rows = { 0 };
-    int failed = 0;
+    struct mst_rows rows;
     size_t i;
 
     if (mst_rows_read(&rows, &study->text, section, error) != 0)
         return -1;
-    for (i = 0; i < rows.count && !failed; i++)
-        failed = add_claim(study, &rows.items[i], error);
-    mst_rows_free(&rows);
-    return failed;
-}
-
-static void free_side(struct mst_claim_side *side)
-{
-    mst_strings_free_items(side->keys);
-    mst_strings_free_items(side->values);
-    free(side->stack);
-    free(side->workload);
-}
-
-void mst_claim_free(struct mst_claim *claim)
-{
-    free(claim->runs);
-    free_side(&claim->left);
-    free_side(&claim->right);
-    free(claim->figure);
-    free(claim->sentence);
+    for (i = 0; i < rows.count; i++)
+        if (add_claim(study, &rows.items[i], error) != 0)
+            return -1;
+    return 0;
 }

@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-
 #define UPPER "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS "0123456789"
 #define NUMBER_MAX 1000000000L   /* of what is computed with */
@@ -33,50 +31,24 @@ const char *mst_parameters_get(const struct mst_parameters *parameters, const ch
     return found != NULL ? found->value : NULL;
 }
 
-int mst_parameters_set(struct mst_parameters *parameters, const char *name, const char *value)
+void mst_parameters_set(struct mst_parameters *parameters, const char *name, const char *value)
 {
     struct mst_parameter *item = find(parameters, name, strlen(name));
-    char *copy = strdup(value);
 
-    if (copy == NULL)
-        return -1;
-    if (item != NULL) {
-        free(item->value);
-        item->value = copy;
-        return 0;
+    if (item == NULL) {
+        item = mst_pool_append(parameters->pool, &parameters->items, &parameters->count,
+                               sizeof *item);
+        item->name = apr_pstrdup(parameters->pool, name);
     }
-    item = mst_append(&parameters->items, &parameters->count, sizeof *item);
-    if (item != NULL) {
-        *item = (struct mst_parameter){ strdup(name), copy };
-        if (item->name != NULL)
-            return 0;
-        parameters->count--;
-    }
-    free(copy);
-    return -1;
+    item->value = apr_pstrdup(parameters->pool, value);
 }
 
 void mst_parameters_unset(struct mst_parameters *parameters, const char *name)
 {
     struct mst_parameter *item = find(parameters, name, strlen(name));
 
-    if (item == NULL)
-        return;
-    free(item->name);
-    free(item->value);
-    *item = parameters->items[--parameters->count];
-}
-
-void mst_parameters_free(struct mst_parameters *parameters)
-{
-    size_t i;
-
-    for (i = 0; i < parameters->count; i++) {
-        free(parameters->items[i].name);
-        free(parameters->items[i].value);
-    }
-    free(parameters->items);
-    *parameters = (struct mst_parameters){ 0 };
+    if (item != NULL)
+        *item = parameters->items[--parameters->count];
 }
 
 /* The length of the variable's name that text begins with; 0: it begins with none. */
@@ -90,8 +62,6 @@ int mst_parameters_assign(struct mst_parameters *parameters, const char *assignm
 {
     size_t length = name_length(assignment);
     const char *c;
-    char *name;
-    int failed;
 
     if (length == 0 || assignment[length] != '=')
         return mst_fail(error, "expected PARAMETER=VALUE with a name of upper case letters, digits "
@@ -100,10 +70,9 @@ int mst_parameters_assign(struct mst_parameters *parameters, const char *assignm
         if ((unsigned char)*c < ' ')
             return mst_fail(error, "expected a value in one line for %.*s, found a control "
                             "character in it", (int)length, assignment);
-    name = strndup(assignment, length);
-    failed = name == NULL || mst_parameters_set(parameters, name, assignment + length + 1) != 0;
-    free(name);
-    return failed ? mst_fail(error, "out of memory for %.100s", assignment) : 0;
+    mst_parameters_set(parameters, apr_pstrmemdup(parameters->pool, assignment, length),
+                       assignment + length + 1);
+    return 0;
 }
 
 /* ---- ${NAME} ---------------------------------------------------------------------- */
@@ -133,35 +102,32 @@ static int fail_unknown(const struct mst_parameters *variables, const char *path
 char *mst_expand(const struct mst_parameters *variables, const char *path, unsigned first_line,
                  const char *body, char error[MST_ERROR_MAX])
 {
-    const struct mst_parameter *variable;
-    const char *at, *name;
-    char *text = NULL;
-    size_t size, length;
-    FILE *out = open_memstream(&text, &size);
+    const struct mst_parameter *variable = NULL;
+    const char *at, *name = NULL;
+    struct mst_stream text;
     unsigned line = first_line;
+    size_t length;
     bool known = true;
+    char *expanded;
 
-    for (at = body; out != NULL && *at != '\0' && known; at++) {
+    mst_stream_begin(&text);
+    for (at = body; *at != '\0' && known; at++) {
         line += *at == '\n';
         name = variable_at(at, &length);
         if (name == NULL) {
-            fputc(*at, out);
+            fputc(*at, text.out);
             continue;
         }
         variable = find(variables, name, length);
         known = variable != NULL;
-        if (!known) {
-            fail_unknown(variables, path, line, name, length, error);
-            break;
-        }
-        fputs(variable->value, out);
+        if (known)
+            fputs(variable->value, text.out);
         at = name + length;   /* the brace */
     }
-    if (out == NULL || fclose(out) != 0)
-        mst_fail(error, "out of memory for %s", path);
-    else if (known)
-        return text;
-    free(text);
+    expanded = mst_stream_end(&text, variables->pool);
+    if (known)
+        return expanded;
+    fail_unknown(variables, path, line, name, length, error);
     return NULL;
 }
 
@@ -198,25 +164,20 @@ static bool compute(const char *value, long *result)
     return true;
 }
 
-/* Resolves one parameter. 1: its value needs another that is not known yet; 0; -1. */
-static int resolve(struct mst_parameters *variables, const struct mst_facts *parameters,
-                   const struct mst_fact *fact, const char *value, char error[MST_ERROR_MAX])
+/* Resolves one parameter. False: its value needs another that is not known yet. */
+static bool resolve(struct mst_parameters *variables, const struct mst_facts *parameters,
+                    const struct mst_fact *fact, const char *value)
 {
-    char *expanded = mst_expand(variables, parameters->text->path, fact->line, value, error);
-    char number[32];
+    char unknown[MST_ERROR_MAX];   /* check_resolved() tells it, where it stays so */
+    char *expanded = mst_expand(variables, parameters->text->path, fact->line, value, unknown);
     long result;
-    int failed;
 
     if (expanded == NULL)
-        return 1;
-    if (compute(expanded, &result)) {
-        snprintf(number, sizeof number, "%ld", result);
-        failed = mst_parameters_set(variables, fact->key, number);
-    } else {
-        failed = mst_parameters_set(variables, fact->key, expanded);
-    }
-    free(expanded);
-    return failed ? mst_fail(error, "out of memory for %s", parameters->text->path) : 0;
+        return false;
+    if (compute(expanded, &result))
+        expanded = mst_pool_printf(variables->pool, "%ld", result);
+    mst_parameters_set(variables, fact->key, expanded);
+    return true;
 }
 
 static int check_names(const struct mst_facts *parameters, const struct mst_parameters *variables,
@@ -247,22 +208,17 @@ static const char *value_of(const struct mst_fact *fact, const struct mst_parame
     return value != NULL ? value : fact->value;
 }
 
-/* One round over those that have no value yet. How many got one, or -1. */
-static int resolve_round(struct mst_parameters *variables, const struct mst_facts *parameters,
-                         const struct mst_parameters *given, char error[MST_ERROR_MAX])
+/* One round over those that have no value yet. How many got one. */
+static size_t resolve_round(struct mst_parameters *variables, const struct mst_facts *parameters,
+                            const struct mst_parameters *given)
 {
     const struct mst_fact *fact;
-    int resolved = 0, result;
-    size_t i;
+    size_t resolved = 0, i;
 
     for (i = 0; i < parameters->count; i++) {
         fact = &parameters->items[i];
-        if (mst_parameters_get(variables, fact->key) != NULL)
-            continue;
-        result = resolve(variables, parameters, fact, value_of(fact, given), error);
-        if (result < 0)
-            return -1;
-        resolved += result == 0;
+        if (mst_parameters_get(variables, fact->key) == NULL)
+            resolved += resolve(variables, parameters, fact, value_of(fact, given));
     }
     return resolved;
 }
@@ -318,12 +274,9 @@ static int check_resolved(const struct mst_parameters *variables,
 int mst_expand_parameters(struct mst_parameters *variables, const struct mst_facts *parameters,
                           const struct mst_parameters *given, char error[MST_ERROR_MAX])
 {
-    int resolved;
-
     if (check_names(parameters, variables, error) != 0)
         return -1;
-    do
-        resolved = resolve_round(variables, parameters, given, error);
-    while (resolved > 0);
-    return resolved < 0 ? -1 : check_resolved(variables, parameters, given, error);
+    while (resolve_round(variables, parameters, given) > 0)
+        ;
+    return check_resolved(variables, parameters, given, error);
 }

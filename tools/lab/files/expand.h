@@ -10,27 +10,28 @@
 
 #include "lab/files/textfile.h"
 
-/* Parameters as a user, or a study, gives them; and all variables with their values. */
+/* Parameters as a user, or a study, gives them; and all variables with their values. They begin as
+ * { .pool = POOL }. */
 struct mst_parameter {
-    char *name, *value;
+    const char *name, *value;
 };
 
 struct mst_parameters {
+    apr_pool_t           *pool;
     size_t                count;
     struct mst_parameter *items;
 };
 
-/* Sets one, in place of what it was. 0, or -1: out of memory. */
-int mst_parameters_set(struct mst_parameters *parameters, const char *name, const char *value);
+/* Sets one to a copy of the value, in place of what it was. */
+void mst_parameters_set(struct mst_parameters *parameters, const char *name, const char *value);
 void mst_parameters_unset(struct mst_parameters *parameters, const char *name);
 /* "NAME=VALUE", as on a command line. 0, or -1 with a sentence. */
 int mst_parameters_assign(struct mst_parameters *parameters, const char *assignment,
                           char error[MST_ERROR_MAX]);
 /* NULL: there is none. */
 const char *mst_parameters_get(const struct mst_parameters *parameters, const char *name);
-void mst_parameters_free(struct mst_parameters *parameters);
 
-/* The body with every variable replaced, on the heap. It begins in line first_line of the
+/* The body with every variable replaced, in their pool. It begins in line first_line of the
  * file `path`. NULL with a sentence (file:line): an unknown one. */
 char *mst_expand(const struct mst_parameters *variables, const char *path, unsigned first_line,
                  const char *body, char error[MST_ERROR_MAX]);

@@ -68,12 +68,22 @@ void mst_extension_path(char path[PATH_MAX])
 
 /* ---- stacks, workloads, studies --------------------------------------------------- */
 
-char *mst_lab_name(const char *path)
+/* Where it begins; *length: without its suffix. */
+static const char *name_in(const char *path, size_t *length)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
     const char *dot = strrchr(name, '.');
 
-    return strndup(name, dot != NULL ? (size_t)(dot - name) : strlen(name));
+    *length = dot != NULL ? (size_t)(dot - name) : strlen(name);
+    return name;
+}
+
+char *mst_lab_name(apr_pool_t *pool, const char *path)
+{
+    size_t length;
+    const char *name = name_in(path, &length);
+
+    return apr_pstrmemdup(pool, name, length);
 }
 
 /* lab/stacks, lab/workloads, lab/studies. */
@@ -104,19 +114,17 @@ int mst_lab_data_check(char error[MST_ERROR_MAX])
 static int each_match(const char *directory, const char *pattern,
                       int (*take)(void *context, const char *path), void *context)
 {
-    char *whole;
+    char whole[PATH_MAX];
     glob_t found;
     int result = 0;
     size_t i;
 
-    if (asprintf(&whole, "%s/%s", directory, pattern) < 0)
-        return 0;
-    if (glob(whole, 0, NULL, &found) == 0) {
+    if (snprintf(whole, sizeof whole, "%s/%s", directory, pattern) < PATH_MAX &&
+        glob(whole, 0, NULL, &found) == 0) {
         for (i = 0; i < found.gl_pathc && result == 0; i++)
             result = take(context, found.gl_pathv[i]);
         globfree(&found);
     }
-    free(whole);
     return result;
 }
 
@@ -140,12 +148,11 @@ int mst_lab_each_include(int (*take)(void *context, const char *path), void *con
 /* Adds a file's name to the sentence. */
 static int list_name(void *context, const char *path)
 {
-    char *names = context, *name = mst_lab_name(path);
-    size_t used = strlen(names);
+    char *names = context;
+    size_t used = strlen(names), length;
+    const char *name = name_in(path, &length);
 
-    if (name != NULL)
-        snprintf(names + used, MST_ERROR_MAX - used, "%s%s", used > 0 ? " " : "", name);
-    free(name);
+    snprintf(names + used, MST_ERROR_MAX - used, "%s%.*s", used > 0 ? " " : "", (int)length, name);
     return 0;
 }
 

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "memory/pool.h"
 
 /* The directory with lab/, workloads/ and real/: $MPMSTAT_DATADIR, or that of the build
  * tree, or the installed one. */
@@ -34,7 +35,7 @@ int mst_lab_each(const char *kind, int (*take)(void *context, const char *path),
 /* The same of the files that stacks include. */
 int mst_lab_each_include(int (*take)(void *context, const char *path), void *context);
 
-/* A file's name without directory and suffix. NULL: out of memory; free() it. */
-char *mst_lab_name(const char *path);
+/* A file's name without directory and suffix. */
+char *mst_lab_name(apr_pool_t *pool, const char *path);
 
 #endif

@@ -3,20 +3,13 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/strings.h"
 
 #define QUICK       MST_QUICK_PREFIX
 #define SECONDS_MAX 86400u
-
-int mst_study_no_memory(const struct mst_study *study, char error[MST_ERROR_MAX])
-{
-    return mst_fail(error, "out of memory for %s", study->text.path);
-}
 
 /* A name of variables: uppercase letters, digits and _. */
 static bool is_variable(const char *name)
@@ -45,18 +38,6 @@ bool mst_are_variables(const char *names)
     }
 }
 
-/* The words of a value, each to be freed. NULL: out of memory. */
-char **mst_words_copy(const char *value, size_t *count)
-{
-    char **words = mst_words_split(value);
-    struct mst_strings copy = { .failed = words == NULL };
-
-    mst_strings_add_all(&copy, words);
-    free(words);
-    *count = copy.count;
-    return mst_strings_steal(&copy);
-}
-
 /* A whole number. False: it is none, or beyond `most`. */
 bool mst_read_number(const char *value, uint64_t most, uint64_t *number)
 {
@@ -67,7 +48,6 @@ bool mst_read_number(const char *value, uint64_t most, uint64_t *number)
     return isdigit((unsigned char)value[0]) && *end == '\0' && errno == 0 && *number <= most;
 }
 
-
 bool mst_is_quick(const struct mst_fact *fact)
 {
     return strncmp(fact->key, QUICK, strlen(QUICK)) == 0;
@@ -77,11 +57,9 @@ bool mst_is_quick(const struct mst_fact *fact)
 const struct mst_fact *mst_sized_find(const struct mst_sized_section *s, const char *key)
 {
     const struct mst_fact *fact = NULL;
-    char *quick = NULL;
 
-    if (s->size == MST_STUDY_QUICK && asprintf(&quick, QUICK "%s", key) >= 0)
-        fact = mst_facts_find(&s->facts, quick);
-    free(quick);
+    if (s->size == MST_STUDY_QUICK)
+        fact = mst_facts_find(&s->facts, apr_pstrcat(s->study->text.pool, QUICK, key, NULL));
     return fact != NULL ? fact : mst_facts_find(&s->facts, key);
 }
 
@@ -101,10 +79,9 @@ int mst_sized_text(const struct mst_sized_section *s, const char *key, bool need
     if (needed && (text == NULL || text[0] == '\0'))
         return mst_text_fail(&s->study->text, s->line, error, "expected \"%s = ...\" in this "
                              "section, found none", key);
-    if (text == NULL)
-        return 0;
-    *copy = strdup(text);
-    return *copy != NULL ? 0 : mst_study_no_memory(s->study, error);
+    if (text != NULL)
+        *copy = apr_pstrdup(s->study->text.pool, text);
+    return 0;
 }
 
 int mst_sized_list(const struct mst_sized_section *s, const char *key, char ***list,
@@ -116,8 +93,9 @@ int mst_sized_list(const struct mst_sized_section *s, const char *key, char ***l
     if (text == NULL || text[0] == '\0')
         return mst_text_fail(&s->study->text, s->line, error, "expected \"%s = ...\" in this "
                              "section, found none", key);
-    *list = mst_words_copy(text, &count);
-    return *list != NULL ? 0 : mst_study_no_memory(s->study, error);
+    *list = mst_words_split(s->study->text.pool, text, &count);
+    return *list != NULL ? 0 : mst_text_fail(&s->study->text, s->line, error, "expected words after "
+                                             "%s =, found a quote that does not end", key);
 }
 
 int mst_sized_number(const struct mst_sized_section *s, const char *key, uint64_t most,

@@ -34,12 +34,9 @@ int mst_sized_seconds(const struct mst_sized_section *section, const char *key,
 /* That there are no other facts than these, and variables where they are allowed. */
 int mst_sized_expect(const struct mst_sized_section *section, const char *const *keys,
                      bool variables, char error[MST_ERROR_MAX]);
-int mst_study_no_memory(const struct mst_study *study, char error[MST_ERROR_MAX]);
 
 /* A name of variables, or several with + between them. */
 bool mst_are_variables(const char *names);
-/* The words of a value; free them with mst_strings_free_items(). NULL: out of memory. */
-char **mst_words_copy(const char *value, size_t *count);
 /* A whole number. False: it is none, or beyond `most`. */
 bool mst_read_number(const char *value, uint64_t most, uint64_t *number);
 
@@ -50,6 +47,5 @@ int mst_study_variables(const struct mst_sized_section *section, struct mst_runs
 /* claims.c: the claims of a section. */
 int mst_study_add_claims(struct mst_study *study, const struct mst_text_section *section,
                          char error[MST_ERROR_MAX]);
-void mst_claim_free(struct mst_claim *claim);
 
 #endif

@@ -1,7 +1,6 @@
 /* stack.c - reads stacks and workloads: see stack.h. */
 #include "lab/files/stack.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/files/paths.h"
@@ -28,17 +27,16 @@ bool mst_stack_has_board(const char *kind)
     return is_among(kind, with_boards);
 }
 
-/* Reads the file of a stack or workload. Returns its name (the caller frees it), or NULL with a
- * sentence. */
-static char *read_text(struct mst_text *text, const char *name, const char *suffix,
-                       const char *beside, char error[MST_ERROR_MAX])
+/* Reads the file of a stack or workload. Returns its name, or NULL with a sentence. */
+static char *read_text(apr_pool_t *pool, struct mst_text *text, const char *name,
+                       const char *suffix, const char *beside, char error[MST_ERROR_MAX])
 {
-    char path[PATH_MAX], *read = NULL;
+    char path[PATH_MAX];
 
-    if (mst_lab_file(name, suffix, beside, path, error) == 0 &&
-        mst_text_read(text, path, error) == 0 && (read = mst_lab_name(path)) == NULL)
-        mst_fail(error, "out of memory for %s", name);
-    return read;
+    if (mst_lab_file(name, suffix, beside, path, error) != 0 ||
+        mst_text_read(pool, text, path, error) != 0)
+        return NULL;
+    return mst_lab_name(pool, path);
 }
 
 /* ---- sections --------------------------------------------------------------------- */
@@ -141,8 +139,9 @@ static int read_list(char ***list, const struct mst_facts *facts, const char *ke
                      char error[MST_ERROR_MAX])
 {
     const struct mst_fact *fact = mst_facts_find(facts, key);
+    size_t count;
 
-    *list = mst_words_split(fact != NULL ? fact->value : "");
+    *list = mst_words_split(facts->text->pool, fact != NULL ? fact->value : "", &count);
     if (*list != NULL)
         return 0;
     return mst_text_fail(facts->text, fact != NULL ? fact->line : facts->line, error,
@@ -189,30 +188,13 @@ static int parse_stack(struct mst_stack *s, char error[MST_ERROR_MAX])
                     "%%%% nginx NAME), found none", s->text.path);
 }
 
-void mst_stack_free(struct mst_stack *s)
+struct mst_stack *mst_stack_read(apr_pool_t *pool, const char *name, const char *beside,
+                                 char error[MST_ERROR_MAX])
 {
-    if (s == NULL)
-        return;
-    free(s->needs);
-    free(s->serves);
-    mst_facts_free(&s->facts);
-    mst_facts_free(&s->parameters);
-    mst_text_free(&s->text);
-    free(s->name);
-    free(s);
-}
+    struct mst_stack *s = apr_pcalloc(pool, sizeof *s);
 
-struct mst_stack *mst_stack_read(const char *name, const char *beside, char error[MST_ERROR_MAX])
-{
-    struct mst_stack *s = calloc(1, sizeof *s);
-
-    if (s == NULL)
-        mst_fail(error, "out of memory for %s", name);
-    else if ((s->name = read_text(&s->text, name, "stack", beside, error)) != NULL &&
-             parse_stack(s, error) == 0)
-        return s;
-    mst_stack_free(s);
-    return NULL;
+    s->name = read_text(pool, &s->text, name, "stack", beside, error);
+    return s->name != NULL && parse_stack(s, error) == 0 ? s : NULL;
 }
 
 /* ---- a workload ------------------------------------------------------------------- */
@@ -250,31 +232,13 @@ static int parse_workload(struct mst_workload *w, char error[MST_ERROR_MAX])
     return take_workload_facts(w, error);
 }
 
-void mst_workload_free(struct mst_workload *w)
-{
-    if (w == NULL)
-        return;
-    free(w->needs);
-    free(w->php);
-    mst_facts_free(&w->facts);
-    mst_facts_free(&w->parameters);
-    mst_text_free(&w->text);
-    free(w->name);
-    free(w);
-}
-
-struct mst_workload *mst_workload_read(const char *name, const char *beside,
+struct mst_workload *mst_workload_read(apr_pool_t *pool, const char *name, const char *beside,
                                        char error[MST_ERROR_MAX])
 {
-    struct mst_workload *w = calloc(1, sizeof *w);
+    struct mst_workload *w = apr_pcalloc(pool, sizeof *w);
 
-    if (w == NULL)
-        mst_fail(error, "out of memory for %s", name);
-    else if ((w->name = read_text(&w->text, name, "workload", beside, error)) != NULL &&
-             parse_workload(w, error) == 0)
-        return w;
-    mst_workload_free(w);
-    return NULL;
+    w->name = read_text(pool, &w->text, name, "workload", beside, error);
+    return w->name != NULL && parse_workload(w, error) == 0 ? w : NULL;
 }
 
 int mst_stack_serves(const struct mst_stack *s, const struct mst_workload *w,

@@ -15,7 +15,7 @@
 #include "lab/files/textfile.h"
 
 struct mst_stack {
-    struct mst_text  text;
+    struct mst_text  text;           /* all is in its pool */
     char            *name;           /* the file's, without directory and suffix */
     struct mst_facts facts, parameters;
     const char      *title, *family;
@@ -39,13 +39,10 @@ struct mst_workload {
 /* By name, or by the path of a file (a name with a slash in it, or with the suffix
  * .stack or .workload). A name is searched in `beside` (a directory, NULL: none), then
  * in the lab's data directory. NULL with a sentence. */
-struct mst_stack *mst_stack_read(const char *name, const char *beside,
+struct mst_stack *mst_stack_read(apr_pool_t *pool, const char *name, const char *beside,
                                  char error[MST_ERROR_MAX]);
-struct mst_workload *mst_workload_read(const char *name, const char *beside,
+struct mst_workload *mst_workload_read(apr_pool_t *pool, const char *name, const char *beside,
                                        char error[MST_ERROR_MAX]);
-/* NULL is fine. */
-void mst_stack_free(struct mst_stack *stack);
-void mst_workload_free(struct mst_workload *workload);
 
 /* Whether the stack can serve the workload. 0, or -1 with a sentence. */
 int mst_stack_serves(const struct mst_stack *stack, const struct mst_workload *workload,

@@ -1,10 +1,9 @@
 /* study.c - reads a study's file: see study.h. */
 #include "lab/files/study.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/strings.h"
+#include "lab/files/paths.h"
 #include "lab/files/section.h"
 
 #define REPETITIONS_MAX  1000u
@@ -82,8 +81,8 @@ static int take_runs(struct mst_sized_section *s, struct mst_runs *runs, char er
         mst_sized_list(s, "workload", &runs->workloads, error) != 0 ||
         take_load(s, runs, error) != 0 || take_times(s, runs, error) != 0)
         return -1;
-    if (runs->title == NULL && (runs->title = strdup(runs->name)) == NULL)
-        return mst_study_no_memory(s->study, error);
+    if (runs->title == NULL)
+        runs->title = runs->name;
     return mst_study_variables(s, runs, error);
 }
 
@@ -93,8 +92,8 @@ static int name_section(const struct mst_study *study, const struct mst_text_sec
     if (section->name[0] == '\0')
         return mst_text_fail(&study->text, section->line, error, "expected a name after %s, found "
                              "none", section->kind);
-    *name = strdup(section->name);
-    return *name != NULL ? 0 : mst_study_no_memory(study, error);
+    *name = apr_pstrdup(study->text.pool, section->name);
+    return 0;
 }
 
 static int add_runs(struct mst_study *study, const struct mst_text_section *section,
@@ -102,7 +101,6 @@ static int add_runs(struct mst_study *study, const struct mst_text_section *sect
 {
     struct mst_runs *runs = &study->runs[study->runs_count];
     struct mst_sized_section s = { .study = study, .size = study->size, .line = section->line };
-    int failed;
 
     if (section->name[0] != '\0' && mst_study_runs(study, section->name) != NULL)
         return mst_text_fail(&study->text, section->line, error, "there is a section runs %s "
@@ -112,9 +110,7 @@ static int add_runs(struct mst_study *study, const struct mst_text_section *sect
     if (name_section(study, section, &runs->name, error) != 0 ||
         mst_facts_read(&s.facts, &study->text, section, error) != 0)
         return -1;
-    failed = take_runs(&s, runs, error);
-    mst_facts_free(&s.facts);
-    return failed;
+    return take_runs(&s, runs, error);
 }
 
 /* ---- %% study ----------------------------------------------------------------------- */
@@ -141,8 +137,8 @@ static int take_study(const struct mst_sized_section *s, char error[MST_ERROR_MA
     for (i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (mst_sized_text(s, texts[i].key, false, texts[i].to, error) != 0)
             return -1;
-        if (*texts[i].to == NULL && (*texts[i].to = strdup("")) == NULL)
-            return mst_study_no_memory(study, error);
+        if (*texts[i].to == NULL)
+            *texts[i].to = apr_pstrdup(study->text.pool, "");
     }
     return 0;
 }
@@ -151,16 +147,13 @@ static int read_study_section(struct mst_study *study, char error[MST_ERROR_MAX]
 {
     const struct mst_text_section *section = mst_text_find(&study->text, "study", NULL);
     struct mst_sized_section s = { .study = study, .size = study->size };
-    int failed;
 
     if (section == NULL)
         return mst_text_fail(&study->text, 1, error, "expected a section %%%% study, found none");
     s.line = section->line;
     if (mst_facts_read(&s.facts, &study->text, section, error) != 0)
         return -1;
-    failed = take_study(&s, error);
-    mst_facts_free(&s.facts);
-    return failed;
+    return take_study(&s, error);
 }
 
 /* ---- %% published ------------------------------------------------------------------- */
@@ -240,10 +233,8 @@ static int read_sections(struct mst_study *study, char error[MST_ERROR_MAX])
     size_t count = study->text.count;
 
     study->notes = notes != NULL ? notes->body : "";
-    study->runs = calloc(count + 1, sizeof *study->runs);
-    study->published = calloc(count + 1, sizeof *study->published);
-    if (study->name == NULL || study->runs == NULL || study->published == NULL)
-        return mst_study_no_memory(study, error);
+    study->runs = apr_pcalloc(study->text.pool, (count + 1) * sizeof *study->runs);
+    study->published = apr_pcalloc(study->text.pool, (count + 1) * sizeof *study->published);
     if (check_kinds(study, error) != 0 || read_study_section(study, error) != 0 ||
         each(study, "runs", add_runs, error) != 0 ||
         each(study, "published", add_published, error) != 0 ||
@@ -255,88 +246,22 @@ static int read_sections(struct mst_study *study, char error[MST_ERROR_MAX])
     return 0;
 }
 
-static char *name_of_path(const char *path)
+int mst_study_read(apr_pool_t *pool, struct mst_study *study, const char *path,
+                   enum mst_study_size size, char error[MST_ERROR_MAX])
 {
-    const char *slash = strrchr(path, '/'), *base = slash != NULL ? slash + 1 : path;
-    size_t length = strlen(base), suffix = strlen(MST_STUDY_SUFFIX);
-
-    if (length > suffix && strcmp(base + length - suffix, MST_STUDY_SUFFIX) == 0)
-        length -= suffix;
-    return strndup(base, length);
-}
-
-static int finish_study(struct mst_study *study, char error[MST_ERROR_MAX])
-{
-    int failed = read_sections(study, error);
-
-    if (failed)
-        mst_study_free(study);
-    return failed;
-}
-
-int mst_study_read(struct mst_study *study, const char *path, enum mst_study_size size,
-                   char error[MST_ERROR_MAX])
-{
-    *study = (struct mst_study){ .size = size };
-    if (mst_text_read(&study->text, path, error) != 0)
+    *study = (struct mst_study){ .size = size, .name = mst_lab_name(pool, path) };
+    if (mst_text_read(pool, &study->text, path, error) != 0)
         return -1;
-    study->name = name_of_path(path);
-    return finish_study(study, error);
+    return read_sections(study, error);
 }
 
-int mst_study_parse(struct mst_study *study, const char *name, const char *text,
+int mst_study_parse(apr_pool_t *pool, struct mst_study *study, const char *name, const char *text,
                     enum mst_study_size size, char error[MST_ERROR_MAX])
 {
-    *study = (struct mst_study){ .size = size };
-    if (mst_text_parse(&study->text, name, text, strlen(text), error) != 0)
+    *study = (struct mst_study){ .size = size, .name = apr_pstrdup(pool, name) };
+    if (mst_text_parse(pool, &study->text, name, text, strlen(text), error) != 0)
         return -1;
-    study->name = strdup(name);
-    return finish_study(study, error);
-}
-
-static void free_runs(struct mst_runs *runs)
-{
-    size_t i;
-
-    for (i = 0; i < runs->variable_count; i++) {
-        free(runs->variables[i].stack);
-        free(runs->variables[i].name);
-        mst_strings_free_items(runs->variables[i].values);
-    }
-    free(runs->variables);
-    mst_strings_free_items(runs->stacks);
-    mst_strings_free_items(runs->workloads);
-    free(runs->name);
-    free(runs->title);
-    free(runs->load);
-    free(runs->from);
-    free(runs->to);
-    free(runs->over);
-}
-
-void mst_study_free(struct mst_study *study)
-{
-    size_t i;
-
-    for (i = 0; i < study->runs_count; i++)
-        free_runs(&study->runs[i]);
-    for (i = 0; i < study->published_count; i++) {
-        free(study->published[i].name);
-        mst_rows_free(&study->published[i].rows);
-    }
-    for (i = 0; i < study->claim_count; i++)
-        mst_claim_free(&study->claims[i]);
-    free(study->runs);
-    free(study->published);
-    free(study->claims);
-    free(study->name);
-    free(study->title);
-    free(study->year);
-    free(study->language);
-    free(study->original);
-    free(study->question);
-    mst_text_free(&study->text);
-    *study = (struct mst_study){ 0 };
+    return read_sections(study, error);
 }
 
 const struct mst_runs *mst_study_runs(const struct mst_study *study, const char *name)

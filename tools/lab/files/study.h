@@ -21,7 +21,6 @@
 #include "base/error.h"
 #include "lab/files/textfile.h"
 
-#define MST_STUDY_SUFFIX ".study"
 #define MST_STEPS_MAX    10000u   /* of a study: cases times repetitions */
 
 struct mst_study;
@@ -99,8 +98,8 @@ int mst_published_column(const struct mst_published *published, const char *name
 /* One side of a comparison: `STACK`, `STACK@WORKLOAD`, either with `[KEY=VALUE,...]` behind it,
  * or on the right a number. */
 struct mst_claim_side {
-    char  *stack;              /* NULL: this side is a number */
-    char  *workload;           /* NULL: any */
+    const char *stack;         /* NULL: this side is a number */
+    const char *workload;      /* NULL: any */
     size_t key_count;
     char **keys, **values;     /* of variables */
     double number;
@@ -115,17 +114,17 @@ struct mst_claim {
     char    *runs;
     struct mst_claim_side left, right;
     enum mst_claim_relation relation;
-    char    *figure;           /* its name in report/metrics.def */
+    const char *figure;        /* its name in report/metrics.def */
     double   times;            /* 0: not said */
     double   apart;            /* 0: not said */
-    char    *sentence;
+    const char *sentence;
     unsigned line;
 };
 
 /* ---- the study -------------------------------------------------------------------- */
 
 struct mst_study {
-    struct mst_text text;      /* the file: text.path, text.contents, text.about */
+    struct mst_text text;      /* the file: text.path, text.contents, text.about; all is in its pool */
     enum mst_study_size size;
     char    *name;             /* of the file, without its suffix */
     char    *title, *year, *language, *original, *question;    /* "" not said */
@@ -141,12 +140,11 @@ struct mst_study {
 };
 
 /* Reads the study at `path`, or one whose text is at hand: the name is the study's, as in
- * the archive's studies. 0, or -1 with a sentence; then there is nothing to free. */
-int  mst_study_read(struct mst_study *study, const char *path, enum mst_study_size size,
-                    char error[MST_ERROR_MAX]);
-int  mst_study_parse(struct mst_study *study, const char *name, const char *text,
-                     enum mst_study_size size, char error[MST_ERROR_MAX]);
-void mst_study_free(struct mst_study *study);
+ * the archive's studies. 0, or -1 with a sentence. */
+int mst_study_read(apr_pool_t *pool, struct mst_study *study, const char *path,
+                   enum mst_study_size size, char error[MST_ERROR_MAX]);
+int mst_study_parse(apr_pool_t *pool, struct mst_study *study, const char *name, const char *text,
+                    enum mst_study_size size, char error[MST_ERROR_MAX]);
 
 /* The `%% runs` section of that name. NULL: there is none. */
 const struct mst_runs *mst_study_runs(const struct mst_study *study, const char *name);

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -55,54 +54,23 @@ static int next_word(const char *line, const char **at, char **out, char **word)
     return quoted ? -1 : 1;
 }
 
-/* The words of a line in one allocation: pointers, NULL, and the text behind them. NULL:
- * out of memory, or *unquoted: a quote does not end. */
-char **mst_words_of_line(const char *line, size_t *count, bool *unquoted)
+/* One allocation: pointers, NULL, and the text behind them. */
+char **mst_words_split(apr_pool_t *pool, const char *line, size_t *count)
 {
     size_t length = strlen(line), most = length / 2 + 1;
-    char **words = calloc(1, (most + 1) * sizeof *words + 2 * length + 2);
-    char *out;
+    char **words = apr_pcalloc(pool, (most + 1) * sizeof *words + 2 * length + 2);
+    char *out = (char *)(words + most + 1);
     const char *at = line;
     int found;
 
     *count = 0;
-    *unquoted = false;
-    if (words == NULL)
-        return NULL;
-    out = (char *)(words + most + 1);
     while ((found = next_word(line, &at, &out, &words[*count])) > 0)
         (*count)++;
     words[*count] = NULL;
-    if (found == 0)
-        return words;
-    *unquoted = true;
-    free(words);
-    return NULL;
-}
-
-char **mst_words_split(const char *line)
-{
-    size_t count;
-    bool unquoted;
-
-    return mst_words_of_line(line, &count, &unquoted);
+    return found == 0 ? words : NULL;
 }
 
 /* ---- the file --------------------------------------------------------------------- */
-
-void mst_text_free(struct mst_text *text)
-{
-    size_t i;
-
-    for (i = 0; i < text->count; i++)
-        free(text->sections[i].words);
-    free(text->sections);
-    free(text->storage);
-    free(text->contents);
-    free(text->about);
-    free(text->path);
-    *text = (struct mst_text){ 0 };
-}
 
 /* That it is text: where a byte is not, its line is told. */
 static int check_bytes(const struct mst_text *text, const char *bytes, size_t length,
@@ -131,7 +99,6 @@ static int begin_section(struct mst_text *text, char *line, unsigned number,
                          char error[MST_ERROR_MAX])
 {
     struct mst_text_section *section = &text->sections[text->count];
-    bool unquoted;
     size_t count;
     char **words;
 
@@ -139,16 +106,13 @@ static int begin_section(struct mst_text *text, char *line, unsigned number,
     if (strchr(blank, *line) == NULL)
         return mst_text_fail(text, number, error, "expected a space and a section's kind after "
                              "%s, found \"%.60s\"", MARK, line);
-    words = mst_words_of_line(line, &count, &unquoted);
+    words = mst_words_split(text->pool, line, &count);
     if (words == NULL)
-        return unquoted ? mst_text_fail(text, number, error, "a quote that begins here does not "
-                                        "end in its line")
-                        : mst_fail(error, "out of memory for %s", text->path);
-    if (count == 0) {
-        free(words);
+        return mst_text_fail(text, number, error, "a quote that begins here does not end in its "
+                             "line");
+    if (count == 0)
         return mst_text_fail(text, number, error, "expected a section's kind after %s, found "
                              "nothing", MARK);
-    }
     *section = (struct mst_text_section){
         .kind = words[0], .name = count > 1 ? words[1] : "", .words = words,
         .word_count = count, .line = number,
@@ -205,44 +169,31 @@ static size_t count_sections(const char *storage)
     return count;
 }
 
-int mst_text_parse(struct mst_text *text, const char *path, const char *bytes, size_t length,
-                   char error[MST_ERROR_MAX])
+int mst_text_parse(apr_pool_t *pool, struct mst_text *text, const char *path, const char *bytes,
+                   size_t length, char error[MST_ERROR_MAX])
 {
-    int failed = -1;
-
-    *text = (struct mst_text){ .path = strdup(path) };
-    if (text->path == NULL)
-        return mst_fail(error, "out of memory for %s", path);
+    *text = (struct mst_text){ .pool = pool, .path = apr_pstrdup(pool, path) };
     if (check_bytes(text, bytes, length, error) != 0)
-        goto done;
-    text->contents = strndup(bytes, length);
-    text->storage = calloc(1, length + 2);
-    text->about = calloc(1, length + 2);
-    if (text->contents == NULL || text->storage == NULL || text->about == NULL) {
-        mst_fail(error, "out of memory for %s", path);
-        goto done;
-    }
-    memcpy(text->storage, bytes, length);
-    if (length > 0 && bytes[length - 1] != '\n')
+        return -1;
+    text->contents = apr_pstrmemdup(pool, bytes, length);
+    text->storage = apr_pcalloc(pool, length + 2);
+    text->about = apr_pcalloc(pool, length + 2);
+    memcpy(text->storage, text->contents, length);
+    if (length > 0 && text->storage[length - 1] != '\n')
         text->storage[length] = '\n';
-    text->sections = calloc(count_sections(text->storage) + 1, sizeof *text->sections);
-    failed = text->sections == NULL ? mst_fail(error, "out of memory for %s", path)
-                                    : take_lines(text, error);
-done:
-    if (failed)
-        mst_text_free(text);
-    return failed;
+    text->sections = apr_pcalloc(pool, (count_sections(text->storage) + 1) *
+                                       sizeof *text->sections);
+    return take_lines(text, error);
 }
 
-char *mst_text_load(const char *path, size_t *length, char error[MST_ERROR_MAX])
+char *mst_text_load(apr_pool_t *pool, const char *path, size_t *length, char error[MST_ERROR_MAX])
 {
-    char *bytes = malloc(MST_TEXT_MAX + 2);
+    char *bytes = apr_palloc(pool, MST_TEXT_MAX + 2);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = -1;
 
     *length = 0;
-    errno = bytes == NULL ? ENOMEM : errno;
-    while (bytes != NULL && fd >= 0 && *length <= MST_TEXT_MAX &&
+    while (fd >= 0 && *length <= MST_TEXT_MAX &&
            (n = read(fd, bytes + *length, MST_TEXT_MAX + 1 - *length)) > 0)
         *length += (size_t)n;
     if (n < 0)
@@ -252,22 +203,19 @@ char *mst_text_load(const char *path, size_t *length, char error[MST_ERROR_MAX])
                  MST_TEXT_MAX);
     if (fd >= 0)
         close(fd);
-    if (n >= 0 && *length <= MST_TEXT_MAX) {
-        bytes[*length] = '\0';
-        return bytes;
-    }
-    free(bytes);
-    return NULL;
+    if (n < 0 || *length > MST_TEXT_MAX)
+        return NULL;
+    bytes[*length] = '\0';
+    return bytes;
 }
 
-int mst_text_read(struct mst_text *text, const char *path, char error[MST_ERROR_MAX])
+int mst_text_read(apr_pool_t *pool, struct mst_text *text, const char *path,
+                  char error[MST_ERROR_MAX])
 {
     size_t length;
-    char *bytes = mst_text_load(path, &length, error);
-    int failed = bytes == NULL ? -1 : mst_text_parse(text, path, bytes, length, error);
+    char *bytes = mst_text_load(pool, path, &length, error);
 
-    free(bytes);
-    return failed;
+    return bytes == NULL ? -1 : mst_text_parse(pool, text, path, bytes, length, error);
 }
 
 const struct mst_text_section *mst_text_find(const struct mst_text *text, const char *kind,

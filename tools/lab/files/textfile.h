@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "memory/pool.h"
 
 #define MST_TEXT_MAX (64u << 10)   /* bytes of a file */
 
@@ -26,7 +27,8 @@ struct mst_text_section {
 };
 
 struct mst_text {
-    char  *path;               /* for messages */
+    apr_pool_t *pool;          /* all of it is there, and what is read from it: facts, rows */
+    const char *path;          /* for messages */
     char  *contents;           /* the file, as read */
     char  *about;              /* the comments before the first section, without # */
     size_t count;
@@ -34,16 +36,16 @@ struct mst_text {
     char  *storage;            /* what the bodies point at */
 };
 
-/* Reads a file, or takes one from memory (path is for messages). 0, or -1 with a sentence;
- * then there is nothing to free. */
-int mst_text_read(struct mst_text *text, const char *path, char error[MST_ERROR_MAX]);
-int mst_text_parse(struct mst_text *text, const char *path, const char *bytes, size_t length,
-                   char error[MST_ERROR_MAX]);
-void mst_text_free(struct mst_text *text);
+/* Reads a file, or takes one from memory (path is for messages). 0, or -1 with a sentence. */
+int mst_text_read(apr_pool_t *pool, struct mst_text *text, const char *path,
+                  char error[MST_ERROR_MAX]);
+int mst_text_parse(apr_pool_t *pool, struct mst_text *text, const char *path, const char *bytes,
+                   size_t length, char error[MST_ERROR_MAX]);
 
-/* The bytes of such a file alone, with a NUL behind them, on the heap. NULL with a sentence:
- * it cannot be read, or is larger. */
-char *mst_text_load(const char *path, size_t *length, char error[MST_ERROR_MAX]);
+/* The bytes of such a file alone, with a NUL behind them. NULL with a sentence: it cannot be read,
+ * or is larger. */
+char *mst_text_load(apr_pool_t *pool, const char *path, size_t *length,
+                    char error[MST_ERROR_MAX]);
 
 /* "FILE:LINE: SENTENCE" into error. Returns -1. */
 int mst_text_fail(const struct mst_text *text, unsigned line, char error[MST_ERROR_MAX],
@@ -73,11 +75,9 @@ struct mst_facts {
     struct mst_fact *items;
 };
 
-/* The facts of a section's body; no key twice. 0, or -1 with a sentence; then there is
- * nothing to free. Zeroes free well, too. */
+/* The facts of a section's body; no key twice. 0, or -1 with a sentence. */
 int mst_facts_read(struct mst_facts *facts, const struct mst_text *text,
                    const struct mst_text_section *section, char error[MST_ERROR_MAX]);
-void mst_facts_free(struct mst_facts *facts);
 
 const struct mst_fact *mst_facts_find(const struct mst_facts *facts, const char *key);
 /* The value, or `otherwise` where there is no such fact. */
@@ -107,24 +107,19 @@ struct mst_rows {
     struct mst_row *items;
 };
 
-/* The rows of a section's body; empty lines are none. 0, or -1 with a sentence; then
- * there is nothing to free. */
+/* The rows of a section's body; empty lines are none. 0, or -1 with a sentence. */
 int mst_rows_read(struct mst_rows *rows, const struct mst_text *text,
                   const struct mst_text_section *section, char error[MST_ERROR_MAX]);
 /* The same of a table: the first row names the columns, and each other has as many words. */
 int mst_table_read(struct mst_rows *rows, const struct mst_text *text,
                    const struct mst_text_section *section, char error[MST_ERROR_MAX]);
-void mst_rows_free(struct mst_rows *rows);
 
-/* The words of a line or a value, NULL at their end; free() them, in one. NULL: out of
- * memory. */
-char **mst_words_split(const char *line);
+/* The words of a line or a value, NULL at their end, and how many they are. NULL: a quote does not
+ * end. */
+char **mst_words_split(apr_pool_t *pool, const char *line, size_t *count);
 
 /* ---- between textfile.c and bodies.c ---- */
 
-/* The words of a line in one allocation. NULL: out of memory, or *unquoted: a quote does not
- * end. */
-char **mst_words_of_line(const char *line, size_t *count, bool *unquoted);
 /* Whether a comment begins at `at` of the line. */
 bool mst_is_comment(const char *line, const char *at);
 

@@ -3,11 +3,8 @@
  */
 #include "lab/files/section.h"
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <inttypes.h>
 #include <string.h>
-
-#include "base/strings.h"
 
 #define QUICK      MST_QUICK_PREFIX
 #define VALUES_MAX 1000u      /* of one sweep */
@@ -37,19 +34,13 @@ static int count_on(const struct mst_study *study, const struct mst_fact *fact,
     count = (last - second) / step;
     if (count + dots > VALUES_MAX)
         return cannot_count(study, fact, error);
-    values = calloc(dots + count + 1, sizeof *values);
-    if (values == NULL)
-        return mst_study_no_memory(study, error);
+    values = apr_pcalloc(study->text.pool, (dots + count + 1) * sizeof *values);
     memcpy(values, v->values, dots * sizeof *values);
     for (i = 0; i < count; i++)
-        if (asprintf(&values[dots + i], "%llu", (unsigned long long)(second + (i + 1) * step)) < 0)
-            values[dots + i] = NULL;
-    free(v->values[dots]);
-    free(v->values[dots + 1]);
-    free(v->values);
+        values[dots + i] = mst_pool_printf(study->text.pool, "%" PRIu64, second + (i + 1) * step);
     v->values = values;
     v->count = dots + count;
-    return values[v->count - 1] != NULL ? 0 : mst_study_no_memory(study, error);
+    return 0;
 }
 
 /* A value with ${...} in it is one, whatever blanks are in it. */
@@ -57,15 +48,15 @@ static int take_values(const struct mst_study *study, const struct mst_fact *fac
                        struct mst_variable *v, char error[MST_ERROR_MAX])
 {
     if (strstr(fact->value, "${") != NULL) {
-        v->values = calloc(2, sizeof *v->values);
-        if (v->values == NULL || (v->values[0] = strdup(fact->value)) == NULL)
-            return mst_study_no_memory(study, error);
+        v->values = apr_pcalloc(study->text.pool, 2 * sizeof *v->values);
+        v->values[0] = fact->value;
         v->count = 1;
         return 0;
     }
-    v->values = mst_words_copy(fact->value, &v->count);
+    v->values = mst_words_split(study->text.pool, fact->value, &v->count);
     if (v->values == NULL)
-        return mst_study_no_memory(study, error);
+        return mst_text_fail(&study->text, fact->line, error, "a quote that begins here does not "
+                             "end in its line");
     if (v->count == 0)
         return mst_text_fail(&study->text, fact->line, error, "expected a value, found none");
     if (v->count >= 2 && strcmp(v->values[v->count - 2], "...") == 0)
@@ -74,7 +65,7 @@ static int take_values(const struct mst_study *study, const struct mst_fact *fac
 }
 
 /* The value's part for the index-th of the names that stand together: "dynamic+50". */
-static char *part_of(const char *value, size_t index, size_t names)
+static char *part_of(apr_pool_t *pool, const char *value, size_t index, size_t names)
 {
     const char *at = value, *end;
     size_t i;
@@ -84,8 +75,8 @@ static char *part_of(const char *value, size_t index, size_t names)
     if (at == NULL)
         return NULL;
     end = strchrnul(at, '+');
-    return end > at && (*end == '\0') == (index + 1 == names) ? strndup(at, (size_t)(end - at))
-                                                              : NULL;
+    return end > at && (*end == '\0') == (index + 1 == names)
+               ? apr_pstrmemdup(pool, at, (size_t)(end - at)) : NULL;
 }
 
 /* Makes of whole values, which several variables share, those of one. */
@@ -97,12 +88,11 @@ static int take_parts(const struct mst_sized_section *s, const struct mst_fact *
     size_t i;
 
     for (i = 0; i < v->count && names > 1; i++) {
-        part = part_of(v->values[i], index, names);
+        part = part_of(s->study->text.pool, v->values[i], index, names);
         if (part == NULL)
             return mst_text_fail(&s->study->text, fact->line, error, "expected %zu values with + "
                                  "between them, as there are names, found \"%.60s\"", names,
                                  v->values[i]);
-        free(v->values[i]);
         v->values[i] = part;
     }
     return 0;
@@ -139,10 +129,9 @@ static int take_variable(const struct mst_sized_section *s, struct mst_runs *run
     count = count_names(names);
     *v = (struct mst_variable){ .line = fact->line, .with_previous = index > 0 };
     runs->variable_count++;
-    v->name = count > 1 ? part_of(names, index, count) : strdup(names);
-    v->stack = length > 0 ? strndup(stack, length) : NULL;
-    if (v->name == NULL || (length > 0 && v->stack == NULL))
-        return mst_study_no_memory(s->study, error);
+    v->name = count > 1 ? part_of(s->study->text.pool, names, index, count)
+                        : apr_pstrdup(s->study->text.pool, names);
+    v->stack = length > 0 ? apr_pstrmemdup(s->study->text.pool, stack, length) : NULL;
     if (take_values(s->study, mst_sized_find(s, key), v, error) != 0)
         return -1;
     return take_parts(s, fact, v, index, count, error);
@@ -167,9 +156,7 @@ int mst_study_variables(const struct mst_sized_section *s, struct mst_runs *runs
 
     for (i = 0; i < s->facts.count; i++)
         room += count_names(s->facts.items[i].key);
-    runs->variables = calloc(room, sizeof *runs->variables);
-    if (runs->variables == NULL)
-        return mst_study_no_memory(s->study, error);
+    runs->variables = apr_pcalloc(s->study->text.pool, room * sizeof *runs->variables);
     for (i = 0; i < s->facts.count; i++) {
         const char *stack, *names;
         size_t length;

@@ -51,15 +51,15 @@ void mst_spoken(char word[MST_SPOKEN_MAX], const char *key)
     word[i] = '\0';
 }
 
-char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c)
+const char *mst_study_label(const struct mst_study_section *section,
+                            const struct mst_study_case *c)
 {
-    char *label, word[MST_SPOKEN_MAX];
+    const char *line = section->lines[c->line].label;
+    char word[MST_SPOKEN_MAX];
 
     if (section->x_name == NULL)
-        return strdup(section->lines[c->line].label);
+        return line;
     mst_spoken(word, section->x_name);
-    if (asprintf(&label, "%s, %s %s", section->lines[c->line].label, word,
-                 mst_study_value(c, section->x_name)) < 0)
-        return NULL;
-    return label;
+    return mst_pool_printf(section->pool, "%s, %s %s", line, word,
+                           mst_study_value(c, section->x_name));
 }

@@ -21,25 +21,26 @@ struct mst_study_run {
 };
 
 struct mst_study_case {
-    char    *stack, *workload, *title;         /* title: of the stack, for people */
+    const char *stack, *workload, *title;      /* title: of the stack, for people */
     size_t   key_count;
-    char   **keys, **values;                   /* the variables */
+    const char **keys, **values;               /* the variables */
     double   x;                                /* NaN: the section has none */
     size_t   line;                             /* of its section */
     size_t   run_count;
     struct mst_study_run *runs;                 /* those that are done, by repetition */
     size_t   planned, failed, skipped, waiting;   /* steps; waiting: not reached */
-    char    *mpm, *sapi;                       /* of the servers that were seen; NULL */
+    const char *mpm, *sapi;                    /* of the servers that were seen; NULL */
     struct mst_study_servers servers;          /* that its stack has */
     bool     in_part;                          /* a run has a server that was not recorded */
 };
 
 struct mst_study_line {
-    char  *label;                  /* for people: what tells it from the section's others */
+    const char *label;             /* for people: what tells it from the section's others */
     size_t first, count;           /* its cases within the section, by x */
 };
 
 struct mst_study_section {
+    apr_pool_t                 *pool;          /* the study's */
     const struct mst_runs      *runs;
     const struct mst_published *published;     /* NULL: nothing was published */
     const struct mst_study     *study;
@@ -52,17 +53,18 @@ struct mst_study_section {
 };
 
 struct mst_study_unrun {                 /* a step that failed or was skipped */
-    char *section, *stack, *what, *state, *failure;
+    const char *section, *stack, *what, *state, *failure;
     unsigned repetition;
 };
 
 struct mst_study_data {
+    apr_pool_t *pool;                          /* all of it is there */
     struct mst_archive *archive;
     const char *path;
     struct mst_study study;
     int64_t  id;
     uint64_t seed, started_ns, ended_ns, interrupted;
-    char    *size, *only;
+    const char *size, *only;
     size_t   steps, done, others;              /* others: studies in this archive */
     size_t   section_count;
     struct mst_study_section *sections;
@@ -73,11 +75,9 @@ struct mst_study_data {
 /* Whether the archive holds a study. */
 bool mst_study_in(struct mst_archive *archive);
 
-/* Reads the latest study of the archive. Returns 0, or -1 with a sentence. The caller calls
- * mst_study_unload() in either case. */
-int  mst_study_load(struct mst_study_data *data, struct mst_archive *archive, const char *path,
-                    char error[MST_ERROR_MAX]);
-void mst_study_unload(struct mst_study_data *data);
+/* Reads the latest study of the archive. Returns 0, or -1 with a sentence. */
+int mst_study_load(apr_pool_t *pool, struct mst_study_data *data, struct mst_archive *archive,
+                   const char *path, char error[MST_ERROR_MAX]);
 
 /* The value of a variable of the case; NULL: it has no variable of that name. */
 const char *mst_study_value(const struct mst_study_case *c, const char *key);
@@ -89,16 +89,14 @@ bool mst_study_is_known(const struct mst_study_section *section, enum mst_metric
 const struct mst_study_case *mst_study_heaviest(const struct mst_study_section *section,
                                                 size_t line);
 
-/* Sorts the section's cases into lines: as the study's file has them, then by x. False: out of
- * memory. */
-bool mst_study_make_lines(struct mst_study_section *section);
+/* Sorts the section's cases into lines: as the study's file has them, then by x. */
+void mst_study_make_lines(struct mst_study_section *section);
 
 /* "php workers" of PHP_WORKERS, for people. */
 #define MST_SPOKEN_MAX 64u
 void mst_spoken(char word[MST_SPOKEN_MAX], const char *key);
 
-/* The case's name for people, unique in its section: the line's label and the value of x. On the
- * heap; NULL: out of memory. */
-char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c);
+/* The case's name for people, unique in its section: the line's label and the value of x. */
+const char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c);
 
 #endif

@@ -193,10 +193,9 @@ static struct answer judge_apart(const struct mst_claim *claim, enum mst_metric_
                                  double apart, const struct mst_study_case *left,
                                  const struct mst_study_case *right)
 {
-    double *a = calloc(right->run_count + 1, sizeof *a);
-    double *b = calloc(left->run_count + 1, sizeof *b);
-    size_t of_a = a != NULL ? known_values(right, metric, a) : 0;
-    size_t of_b = b != NULL ? known_values(left, metric, b) : 0;
+    double *a = mst_have(calloc(right->run_count + 1, sizeof *a));
+    double *b = mst_have(calloc(left->run_count + 1, sizeof *b));
+    size_t of_a = known_values(right, metric, a), of_b = known_values(left, metric, b);
     double sign = claim->relation == MST_CLAIM_LESS ? -1 : 1, low, high;
     enum mst_quantity unit = mst_metrics[metric].unit;
     struct mst_confidence i = { 0 };
@@ -341,28 +340,23 @@ static enum mst_insight_kind kind_of(const struct verdict *v)
 }
 
 /* "mean response: 1.02 s with prefork, 1.04 s with event: 0.98 times as long (...)". */
-static char *say_pair(const struct pair *pair)
+static const char *say_pair(const struct pair *pair)
 {
     const struct mst_metric *m = &mst_metrics[pair->metric];
-    char *a = mst_study_label(pair->section, pair->left), *text = NULL;
-    char *b = pair->right != NULL ? mst_study_label(pair->section, pair->right) : strdup("");
+    apr_pool_t *pool = pair->section->pool;
+    const char *a = mst_study_label(pair->section, pair->left);
+    const char *b = pair->right != NULL ? mst_study_label(pair->section, pair->right) : "";
     struct mst_formatted left = mst_study_format(m->unit,
                                                  mst_estimate_of(pair->left, pair->metric).mean);
 
-    if (a != NULL && b != NULL && pair->left->run_count == 0)
-        text = mst_insight_text("%s was not run", a);
-    else if (a != NULL && b != NULL && pair->right != NULL && pair->right->run_count == 0)
-        text = mst_insight_text("%s was not run", b);
-    else if (a != NULL && b != NULL && pair->right == NULL)
-        text = mst_insight_text("%s: %s with %s; %s", m->study_label, left.text, a,
+    if (pair->left->run_count == 0 || (pair->right != NULL && pair->right->run_count == 0))
+        return mst_pool_printf(pool, "%s was not run", pair->left->run_count == 0 ? a : b);
+    if (pair->right == NULL)
+        return mst_pool_printf(pool, "%s: %s with %s; %s", m->study_label, left.text, a,
                                pair->answer.text);
-    else if (a != NULL && b != NULL)
-        text = mst_insight_text("%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
-                               mst_study_format(m->unit, mst_estimate_of(pair->right,
-                               pair->metric).mean).text, b, pair->answer.text);
-    free(a);
-    free(b);
-    return text;
+    return mst_pool_printf(pool, "%s: %s with %s, %s with %s; %s", m->study_label, left.text, a,
+                           mst_study_format(m->unit, mst_estimate_of(pair->right,
+                           pair->metric).mean).text, b, pair->answer.text);
 }
 
 /* "In 2 of 4 cases it holds, in 1 it does not". */
@@ -389,20 +383,19 @@ static void say_counts(char *text, size_t size, const struct verdict *v)
 }
 
 /* The counts, and the first case of the kind that decided. */
-static char *say_verdict(const struct verdict *v, enum mst_insight_kind kind)
+static const char *say_verdict(const struct verdict *v, enum mst_insight_kind kind)
 {
-    char *one = say_pair(&v->first[kind]), *text = NULL, counts[160] = "";
+    apr_pool_t *pool = v->first[kind].section->pool;
+    const char *one = say_pair(&v->first[kind]);
+    char counts[160] = "";
 
     say_counts(counts, sizeof counts, v);
-    if (one != NULL && v->pairs == 1)
-        text = mst_insight_text("%s.", one);
-    else if (one != NULL)
-        text = mst_insight_text("%s. %s %s.", counts, v->counts[kind] == v->pairs ?
-                               "The first:" : kind == MST_INSIGHT_HOLDS ? "It holds so:" :
-                               kind == MST_INSIGHT_FAILS ? "It does not here:" :
-                               "It cannot be told here:", one);
-    free(one);
-    return text;
+    if (v->pairs == 1)
+        return apr_pstrcat(pool, one, ".", NULL);
+    return mst_pool_printf(pool, "%s. %s %s.", counts, v->counts[kind] == v->pairs ?
+                           "The first:" : kind == MST_INSIGHT_HOLDS ? "It holds so:" :
+                           kind == MST_INSIGHT_FAILS ? "It does not here:" :
+                           "It cannot be told here:", one);
 }
 
 static const struct mst_study_section *section_of(const struct mst_study_data *data,
@@ -427,7 +420,7 @@ static bool is_repeated(const struct mst_study *study, size_t claim)
     return false;
 }
 
-static int add_claim(struct mst_insights *findings, const struct mst_study_data *data, size_t claim)
+static void add_claim(struct mst_insights *findings, const struct mst_study_data *data, size_t claim)
 {
     const struct mst_claim *claims = data->study.claims;
     const char *sentence = claims[claim].sentence;
@@ -438,24 +431,24 @@ static int add_claim(struct mst_insights *findings, const struct mst_study_data 
     for (i = claim; i < data->study.claim_count; i++) {
         if (strcmp(claims[i].sentence, sentence) != 0)
             continue;
-        if (mst_study_metric_find(claims[i].figure, &scale) == MST_M_COUNT)
-            return mst_insights_add(findings, MST_INSIGHT_UNSURE, section_of(data, &claims[i]),
-                                   sentence, mst_insight_text("\"%s\" is not a figure that mpmstat "
-                                   "measures.", claims[i].figure));
+        if (mst_study_metric_find(claims[i].figure, &scale) == MST_M_COUNT) {
+            mst_insights_add(findings, MST_INSIGHT_UNSURE, section_of(data, &claims[i]), sentence,
+                             mst_pool_printf(data->pool, "\"%s\" is not a figure that mpmstat "
+                                             "measures.", claims[i].figure));
+            return;
+        }
         judge_claim(&v, section_of(data, &claims[i]), &claims[i]);
     }
-    return mst_insights_add(findings, kind_of(&v), section_of(data, &claims[claim]), sentence,
-                           v.pairs > 0 ? say_verdict(&v, kind_of(&v)) : mst_insight_text(
-                           "No case that it is about is in this study as it was run."));
+    mst_insights_add(findings, kind_of(&v), section_of(data, &claims[claim]), sentence,
+                     v.pairs > 0 ? say_verdict(&v, kind_of(&v))
+                                 : "No case that it is about is in this study as it was run.");
 }
 
-int mst_insights_of_claims(struct mst_insights *findings, const struct mst_study_data *data)
+void mst_insights_of_claims(struct mst_insights *findings, const struct mst_study_data *data)
 {
-    int failed = 0;
     size_t i;
 
-    for (i = 0; i < data->study.claim_count && !failed; i++)
+    for (i = 0; i < data->study.claim_count; i++)
         if (!is_repeated(&data->study, i))
-            failed = add_claim(findings, data, i);
-    return failed;
+            add_claim(findings, data, i);
 }

@@ -41,12 +41,10 @@ static void take_plain(struct mst_estimate *e, const double *values)
 struct mst_estimate mst_estimate_of(const struct mst_study_case *c, enum mst_metric_id metric)
 {
     struct mst_estimate e = { .mean = NAN, .low = NAN, .high = NAN, .least = NAN, .most = NAN };
-    double *values = calloc(c->run_count + 1, sizeof *values);
+    double *values = mst_have(calloc(c->run_count + 1, sizeof *values));
     struct mst_confidence interval;
     bool positive;
 
-    if (values == NULL)
-        return e;
     e.count = values_of(c, metric, values, &positive);
     if (e.count > 0)
         take_plain(&e, values);
@@ -85,23 +83,21 @@ struct mst_ratio mst_ratio_of(const struct mst_study_case *c, const struct mst_s
                               enum mst_metric_id metric)
 {
     struct mst_ratio r = { .ratio = NAN, .low = NAN, .high = NAN };
-    double *a = calloc(to->run_count + 1, sizeof *a), *b = calloc(c->run_count + 1, sizeof *b);
-    bool positive_a = false, positive_b = false, paired;
+    double *a = mst_have(calloc(to->run_count + 1, sizeof *a));
+    double *b = mst_have(calloc(c->run_count + 1, sizeof *b));
+    bool positive_a, positive_b, paired = pair_up(to, c, metric, a, b) > 0;
     struct mst_confidence interval;
 
-    if (a != NULL && b != NULL) {
-        paired = pair_up(to, c, metric, a, b) > 0;
-        r.of = values_of(to, metric, a, &positive_a);
-        r.runs = values_of(c, metric, b, &positive_b);
-        r.known = r.of > 0 && r.runs > 0 && positive_a && positive_b;
-        if (r.known) {
-            r.bounded = mst_bootstrap_ratio(&interval, a, r.of, b, r.runs, paired);
-            r.ratio = interval.ratio;
-        }
-        if (r.bounded) {
-            r.low = interval.low;
-            r.high = interval.high;
-        }
+    r.of = values_of(to, metric, a, &positive_a);
+    r.runs = values_of(c, metric, b, &positive_b);
+    r.known = r.of > 0 && r.runs > 0 && positive_a && positive_b;
+    if (r.known) {
+        r.bounded = mst_bootstrap_ratio(&interval, a, r.of, b, r.runs, paired);
+        r.ratio = interval.ratio;
+    }
+    if (r.bounded) {
+        r.low = interval.low;
+        r.high = interval.high;
     }
     free(a);
     free(b);

@@ -104,7 +104,7 @@ static void put_count(struct mst_sink *sink, const struct mst_insights *findings
 static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data,
                         const struct mst_insights *findings)
 {
-    char *about = mst_study_about(data);
+    const char *about = mst_study_about(data);
     int kind;
 
     mst_html(sink, "<section id=\"verdict\">\n<h2>What came out</h2>\n");
@@ -118,7 +118,6 @@ static void put_verdict(struct mst_sink *sink, const struct mst_study_data *data
     for (kind = 0; kind < MST_INSIGHT_KINDS; kind++)
         put_kind(sink, data, findings, (enum mst_insight_kind)kind);
     mst_html(sink, "</section>\n");
-    free(about);
 }
 
 /* ---- a section -------------------------------------------------------------------- */
@@ -127,7 +126,8 @@ static void put_section(struct mst_sink *sink, const struct mst_study_data *data
 {
     const struct mst_doc doc = mst_doc_html(sink);
     const struct mst_study_section *section = &data->sections[i];
-    char *about = mst_study_about_section(section), *ranking = mst_insights_ranking(section);
+    const char *about = mst_study_about_section(section);
+    const char *ranking = mst_insights_ranking(section);
 
     mst_html(sink, "<section id=\"runs-%zu\">\n<h2>%s</h2><p class=\"sub\">%s</p>", i + 1,
              section->runs->title, about);
@@ -143,8 +143,6 @@ static void put_section(struct mst_sink *sink, const struct mst_study_data *data
         mst_study_table_cases(&doc, section);
     }
     mst_html(sink, "</section>\n");
-    free(about);
-    free(ranking);
 }
 
 /* ---- what was not run ------------------------------------------------------------- */
@@ -159,8 +157,8 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
              "the study went on without it.</p>\n");
     for (i = 0; i < data->unrun_count; i++) {
         const struct mst_study_unrun *u = &data->unrun[i];
-        char *failure = strdup(u->failure != NULL ? u->failure : "");
-        char *rest = failure != NULL ? strchr(failure, '\n') : NULL;
+        char *failure = apr_pstrdup(data->pool, u->failure != NULL ? u->failure : "");
+        char *rest = strchr(failure, '\n');
 
         if (rest != NULL)
             *rest++ = '\0';
@@ -170,7 +168,6 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
         if (rest != NULL && rest[0] != '\0')
             mst_html(sink, "<pre tabindex=\"0\">%s</pre>", rest);
         mst_html(sink, "</article>\n");
-        free(failure);
     }
     mst_html(sink, "</section>\n");
 }

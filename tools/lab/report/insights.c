@@ -2,11 +2,7 @@
 #include "lab/report/insights.h"
 
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
 
-#include "base/array.h"
 #include "lab/report/estimates.h"
 #include "lab/report/figures.h"
 #include "lab/report/published.h"
@@ -17,39 +13,13 @@ const char *const mst_insight_titles[MST_INSIGHT_KINDS] = {
     [MST_INSIGHT_UNMEASURED] = "What the original could not see",
 };
 
-char *mst_insight_text(const char *format, ...)
+void mst_insights_add(struct mst_insights *findings, enum mst_insight_kind kind,
+                      const struct mst_study_section *section, const char *claim, const char *text)
 {
-    va_list args;
-    char *text;
-    int n;
+    struct mst_insight *finding = mst_pool_append(findings->pool, &findings->items,
+                                                  &findings->count, sizeof *finding);
 
-    va_start(args, format);
-    n = vasprintf(&text, format, args);
-    va_end(args);
-    return n >= 0 ? text : NULL;
-}
-
-int mst_insights_add(struct mst_insights *findings, enum mst_insight_kind kind,
-                    const struct mst_study_section *section, const char *claim, char *text)
-{
-    struct mst_insight *finding = text != NULL ? mst_append(&findings->items, &findings->count,
-                                                            sizeof *finding) : NULL;
-
-    if (finding == NULL) {
-        free(text);
-        return -1;
-    }
     *finding = (struct mst_insight){ kind, section, claim, text };
-    return 0;
-}
-
-void mst_insights_free(struct mst_insights *findings)
-{
-    size_t i;
-
-    for (i = 0; i < findings->count; i++)
-        free(findings->items[i].text);
-    free(findings->items);
 }
 
 /* ---- the order of what was published ---------------------------------------------- */
@@ -103,7 +73,7 @@ static struct orders count_pairs(const struct mst_study_section *section,
     return t;
 }
 
-char *mst_insights_ranking(const struct mst_study_section *section)
+const char *mst_insights_ranking(const struct mst_study_section *section)
 {
     const struct mst_row *names;
     double scale;
@@ -119,9 +89,9 @@ char *mst_insights_ranking(const struct mst_study_section *section)
         if (metric != MST_M_COUNT)
             t = count_pairs(section, metric);
         if (t.same + t.reversed + t.unsure > 0)
-            return mst_insight_text("By %s, of the %zu pairs of published systems %zu %s in the "
-                                   "same order here, %zu %s reversed, and %zu cannot be told "
-                                   "apart.", mst_metrics[metric].study_label,
+            return mst_pool_printf(section->pool, "By %s, of the %zu pairs of published systems "
+                                   "%zu %s in the same order here, %zu %s reversed, and %zu cannot "
+                                   "be told apart.", mst_metrics[metric].study_label,
                                    t.same + t.reversed + t.unsure, t.same,
                                    t.same == 1 ? "is" : "are", t.reversed,
                                    t.reversed == 1 ? "is" : "are", t.unsure);

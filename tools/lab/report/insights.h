@@ -16,31 +16,29 @@ struct mst_insight {
     enum mst_insight_kind kind;
     const struct mst_study_section *section;
     const char *claim;             /* the original's sentence; NULL: it made no claim */
-    char       *text;              /* ours */
+    const char *text;              /* ours */
 };
 
 struct mst_insights {
+    apr_pool_t *pool;
     size_t count;
     struct mst_insight *items;      /* the claims in their order, then section by section */
 };
 
-void mst_insights_free(struct mst_insights *findings);
-
-/* Adds a finding, which owns the text from then on. 0, or -1: out of memory (or text is NULL). */
-int  mst_insights_add(struct mst_insights *findings, enum mst_insight_kind kind,
-                      const struct mst_study_section *section, const char *claim, char *text);
-/* The text on the heap; NULL: out of memory. */
-char *mst_insight_text(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Adds a finding; the texts are the study's, or of its pool. */
+void mst_insights_add(struct mst_insights *findings, enum mst_insight_kind kind,
+                      const struct mst_study_section *section, const char *claim,
+                      const char *text);
 
 /* Adds one for each claim (claims.c); those about a section that the original made no claim of
- * (unmeasured.c). 0, or -1: out of memory. */
-int  mst_insights_of_claims(struct mst_insights *findings, const struct mst_study_data *data);
-int  mst_insights_unmeasured(struct mst_insights *findings,
+ * (unmeasured.c). */
+void mst_insights_of_claims(struct mst_insights *findings, const struct mst_study_data *data);
+void mst_insights_unmeasured(struct mst_insights *findings,
                              const struct mst_study_section *section);
 
 /* A sentence that says how many pairs of published systems are still in the same order, by the
- * first published figure that was measured; NULL where no pair was run, or out of memory. */
-char *mst_insights_ranking(const struct mst_study_section *section);
+ * first published figure that was measured; NULL where no pair was run. */
+const char *mst_insights_ranking(const struct mst_study_section *section);
 
 /* For a heading: "What still holds", ... */
 extern const char *const mst_insight_titles[MST_INSIGHT_KINDS];

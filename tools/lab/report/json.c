@@ -48,16 +48,13 @@ static void put_values(struct mst_json *j, const struct mst_study_case *c)
 static void put_case(struct mst_json *j, const struct mst_study_section *section,
                      const struct mst_study_case *c)
 {
-    char *label = mst_study_label(section, c);
-
     mst_json_line(j, 0);
     mst_json_begin(j, NULL, '{');
-    mst_json_string(j, "label", label);
+    mst_json_string(j, "label", mst_study_label(section, c));
     mst_cell_json(j, "x", c->x);
     mst_json_count(j, "runs", c->run_count);
     put_values(j, c);
     mst_json_end(j, '}');
-    free(label);
 }
 
 /* ---- over time -------------------------------------------------------------------- */

@@ -54,100 +54,91 @@ static int compare_alike(const void *left, const void *right, void *context)
     return by;
 }
 
-/* NULL: out of memory. */
+/* The caller frees them. */
 static const struct mst_study_case **order_cases(const struct mst_study_section *section,
                                                  struct order *order)
 {
-    const struct mst_study_case **cases = calloc(section->case_count + 1, sizeof *cases);
+    const struct mst_study_case **cases = mst_have(calloc(section->case_count + 1, sizeof *cases));
     size_t i;
 
-    for (i = 0; cases != NULL && i < section->case_count; i++)
+    for (i = 0; i < section->case_count; i++)
         cases[i] = &section->cases[i];
-    if (cases != NULL)
-        qsort_r(cases, section->case_count, sizeof *cases, compare_alike, order);
+    qsort_r(cases, section->case_count, sizeof *cases, compare_alike, order);
     return cases;
 }
 
-/* *most: how many values the variable takes with one stack and one workload, at most; 0 where one
- * of its values is not a number. False: out of memory. */
-static bool numbers_of(const struct mst_study_section *section, const char *key, size_t *most)
+/* How many values the variable takes with one stack and one workload, at most; 0 where one of its
+ * values is not a number. */
+static size_t numbers_of(const struct mst_study_section *section, const char *key)
 {
     struct order order = { &key, 1 };
     const struct mst_study_case **cases = order_cases(section, &order);
-    size_t i, count = 0;
+    size_t most = 0, count = 0, i;
 
-    *most = 0;
-    for (i = 0; cases != NULL && i < section->case_count; i++) {
+    for (i = 0; i < section->case_count; i++) {
         if (!is_number(mst_study_value(cases[i], key))) {
-            *most = 0;
+            most = 0;
             break;
         }
         if (i == 0 || !is_alike(cases[i - 1], cases[i]))
             count = 0;
         count += count == 0 || !is_same(mst_study_value(cases[i - 1], key),
                                         mst_study_value(cases[i], key));
-        *most = count > *most ? count : *most;
+        most = count > most ? count : most;
     }
     free(cases);
-    return cases != NULL;
+    return most;
 }
 
 /* x is the variable with the most values; of several with as many the usual one, else the first. */
-static bool choose_x(struct mst_study_section *section)
+static void choose_x(struct mst_study_section *section)
 {
-    size_t most = X_LEAST - 1, i, count = 0;
+    size_t most = X_LEAST - 1, i, count;
 
     for (i = 0; i < section->runs->variable_count; i++) {
         const char *name = section->runs->variables[i].name;
 
-        if (section->runs->kind == MST_RUNS_LOAD && !numbers_of(section, name, &count))
-            return false;
+        count = section->runs->kind == MST_RUNS_LOAD ? numbers_of(section, name) : 0;
         if (count > most ||
             (count == most && section->x_name != NULL && strcmp(name, X_USUAL) == 0)) {
             most = count;
             section->x_name = name;
         }
     }
-    return true;
 }
 
 /* Whether some two cases differ in the last of these variables only: then a label has to name its
- * value. -1: out of memory. */
-static int tells_apart(const struct mst_study_section *section, struct order *order)
+ * value. */
+static bool tells_apart(const struct mst_study_section *section, struct order *order)
 {
     const struct mst_study_case **cases = order_cases(section, order);
     struct order others = { order->keys, order->count - 1 };
     const char *key = order->keys[others.count];
+    bool tells = false;
     size_t i;
-    int tells = cases != NULL ? 0 : -1;
 
-    for (i = 1; tells == 0 && i < section->case_count; i++)
+    for (i = 1; !tells && i < section->case_count; i++)
         tells = compare_alike(&cases[i - 1], &cases[i], &others) == 0 &&
                 !is_same(mst_study_value(cases[i - 1], key), mst_study_value(cases[i], key));
     free(cases);
     return tells;
 }
 
-static bool choose_telling(struct mst_study_section *section)
+static void choose_telling(struct mst_study_section *section)
 {
     struct order order;
     size_t i;
-    int tells;
 
-    section->telling = calloc(section->runs->variable_count + 1, sizeof *section->telling);
-    if (section->telling == NULL || !choose_x(section))
-        return false;
+    section->telling = apr_pcalloc(section->pool, (section->runs->variable_count + 1) *
+                                                  sizeof *section->telling);
+    choose_x(section);
     if (section->x_name != NULL)
         section->telling[section->telling_count++] = section->x_name;
     for (i = 0; i < section->runs->variable_count; i++) {
         section->telling[section->telling_count] = section->runs->variables[i].name;
         order = (struct order){ section->telling, section->telling_count + 1 };
-        tells = tells_apart(section, &order);
-        if (tells < 0)
-            return false;
-        section->telling_count += tells > 0;
+        section->telling_count += tells_apart(section, &order);
     }
-    return true;
 }
 
 /* The index of the first telling variable that is not x. */
@@ -201,25 +192,21 @@ static int compare_cases(const void *left, const void *right, void *context)
     return by;
 }
 
-static char *label_of(const struct mst_study_section *section, const struct mst_study_case *c)
+static const char *label_of(const struct mst_study_section *section, const struct mst_study_case *c)
 {
     bool several = section->runs->workloads != NULL && section->runs->workloads[0] != NULL &&
                    section->runs->workloads[1] != NULL;
-    char *label, *more, word[MST_SPOKEN_MAX];
+    char *label = apr_pstrcat(section->pool, c->title, several ? ", " : "",
+                              several ? c->workload : "", NULL), word[MST_SPOKEN_MAX];
     size_t i;
 
-    if (asprintf(&label, "%s%s%s", c->title, several ? ", " : "", several ? c->workload : "") < 0)
-        return NULL;
-    for (i = beyond_x(section); i < section->telling_count && label != NULL; i++) {
+    for (i = beyond_x(section); i < section->telling_count; i++) {
         const char *value = mst_study_value(c, section->telling[i]);
 
         if (value == NULL)
             continue;
         mst_spoken(word, section->telling[i]);
-        if (asprintf(&more, "%s, %s %s", label, word, value) < 0)
-            more = NULL;
-        free(label);
-        label = more;
+        label = apr_pstrcat(section->pool, label, ", ", word, " ", value, NULL);
     }
     return label;
 }
@@ -238,25 +225,23 @@ static bool begins_line(const struct mst_study_section *section, size_t i)
     return false;
 }
 
-bool mst_study_make_lines(struct mst_study_section *section)
+void mst_study_make_lines(struct mst_study_section *section)
 {
-    bool fine = choose_telling(section);
     size_t i;
 
-    section->lines = calloc(section->case_count + 1, sizeof *section->lines);
-    fine = fine && section->lines != NULL;
-    for (i = 0; fine && i < section->case_count && section->x_name != NULL; i++)
+    choose_telling(section);
+    section->lines = apr_pcalloc(section->pool, (section->case_count + 1) *
+                                                sizeof *section->lines);
+    for (i = 0; i < section->case_count && section->x_name != NULL; i++)
         section->cases[i].x = strtod(mst_study_value(&section->cases[i], section->x_name), NULL);
-    if (fine && section->case_count > 0)
+    if (section->case_count > 0)
         qsort_r(section->cases, section->case_count, sizeof *section->cases, compare_cases,
                 section);
-    for (i = 0; fine && i < section->case_count; i++) {
+    for (i = 0; i < section->case_count; i++) {
         if (begins_line(section, i))
             section->lines[section->line_count++] = (struct mst_study_line){
                 .label = label_of(section, &section->cases[i]), .first = i };
         section->lines[section->line_count - 1].count++;
         section->cases[i].line = section->line_count - 1;
-        fine = section->lines[section->line_count - 1].label != NULL;
     }
-    return fine;
 }

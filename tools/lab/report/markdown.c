@@ -52,11 +52,10 @@ static void put_findings(struct mst_sink *sink, const struct mst_insights *findi
 static void put_section(struct mst_sink *sink, const struct mst_study_section *section)
 {
     const struct mst_doc doc = mst_doc_markdown(sink);
-    char *about = mst_study_about_section(section), *ranking = mst_insights_ranking(section);
 
     mst_markdown(sink, "## %s\n\n", section->runs->title);
-    put_paragraph(sink, about);
-    put_paragraph(sink, ranking);
+    put_paragraph(sink, mst_study_about_section(section));
+    put_paragraph(sink, mst_insights_ranking(section));
     if (mst_reference_of(section) == NULL) {
         mst_markdown(sink, "Nothing of this was run.\n");
     } else {
@@ -65,8 +64,6 @@ static void put_section(struct mst_sink *sink, const struct mst_study_section *s
         mst_study_table_cases(&doc, section);
     }
     mst_markdown(sink, "\n");
-    free(about);
-    free(ranking);
 }
 
 static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
@@ -100,7 +97,6 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
                        const struct mst_insights *findings, char error[MST_ERROR_MAX])
 {
-    char *about = mst_study_about(data);
     size_t i;
     int kind;
 
@@ -108,7 +104,7 @@ int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
     mst_markdown(sink, "# %s\n\n", data->study.title);
     put_paragraph(sink, data->study.original);
     put_paragraph(sink, data->study.question);
-    put_paragraph(sink, about);
+    put_paragraph(sink, mst_study_about(data));
     put_paragraph(sink, mst_study_caution);
     for (kind = 0; kind < MST_INSIGHT_KINDS; kind++)
         put_findings(sink, findings, (enum mst_insight_kind)kind);
@@ -118,6 +114,5 @@ int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
     mst_markdown(sink, "Made by mpmstat " MPMSTAT_VERSION " from %s, begun ", data->path);
     mst_sink_instant(sink, data->started_ns);
     mst_markdown(sink, ", order by seed %" PRIu64 ".\n", data->seed);
-    free(about);
     return 0;
 }

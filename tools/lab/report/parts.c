@@ -2,11 +2,9 @@
 #include "lab/report/parts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/report/figures.h"
-#include "lab/report/insights.h"
 
 const char mst_study_caution[] =
     "The machine, the versions and the network are others than the original's: its absolute "
@@ -134,14 +132,14 @@ static void say_missing(char *text, size_t size, const struct missing *m)
                                                                            parts[i].several);
 }
 
-char *mst_study_about(const struct mst_study_data *data)
+const char *mst_study_about(const struct mst_study_data *data)
 {
     struct missing missing = count_missing(data);
     bool quick = strcmp(data->size, mst_study_size_names[MST_STUDY_QUICK]) == 0;
     char text[128];
 
     say_missing(text, sizeof text, &missing);
-    return mst_insight_text("Run at the %s size%s: %zu of %zu runs were made%s.%s",
+    return mst_pool_printf(data->pool, "Run at the %s size%s: %zu of %zu runs were made%s.%s",
                            quick ? "quick" : "study's own", quick ?
                            " (minutes instead of hours; the same shape)" : "", data->done,
                            data->steps, text, data->interrupted == 0 ? "" :
@@ -165,47 +163,36 @@ static const char *same_value(const struct mst_study_section *section, const cha
 }
 
 /* The text with the values of the variables that are the same in all cases. */
-static char *fill_in(const struct mst_study_section *section, const char *text)
+static const char *fill_in(const struct mst_study_section *section, const char *text)
 {
-    char *filled = NULL, *name = NULL;
-    size_t size;
-    FILE *out = open_memstream(&filled, &size);
     const char *at, *end, *value;
+    struct mst_stream filled;
 
-    for (at = text; out != NULL && *at != '\0'; at++) {
+    mst_stream_begin(&filled);
+    for (at = text; *at != '\0'; at++) {
         end = strncmp(at, "${", 2) == 0 ? strchr(at, '}') : NULL;
-        name = end != NULL ? strndup(at + 2, (size_t)(end - at - 2)) : NULL;
-        value = name != NULL ? same_value(section, name) : NULL;
+        value = end != NULL ? same_value(section, apr_pstrmemdup(section->pool, at + 2,
+                                                                 (size_t)(end - at - 2))) : NULL;
         if (value != NULL)
-            fputs(value, out);
+            fputs(value, filled.out);
         else
-            fputc(*at, out);
+            fputc(*at, filled.out);
         at = value != NULL ? end : at;
-        free(name);
     }
-    if (out == NULL || fclose(out) != 0) {
-        free(filled);
-        return NULL;
-    }
-    return filled;
+    return mst_stream_end(&filled, section->pool);
 }
 
 /* Variables that differ between cases stay ${NAME} in the load's command. */
-char *mst_study_about_section(const struct mst_study_section *section)
+const char *mst_study_about_section(const struct mst_study_section *section)
 {
     const struct mst_runs *runs = section->runs;
     const char *plural = runs->repetitions == 1 ? "" : "s";
-    char *text, *filled;
 
     if (runs->kind == MST_RUNS_RAMP)
-        text = mst_insight_text("Arrivals at a rate from %s to %s a second over %s s; %u "
-                               "repetition%s.", runs->from, runs->to, runs->over,
-                               runs->repetitions, plural);
-    else
-        text = mst_insight_text("%s; %u repetition%s%s.", runs->load != NULL ? runs->load : "",
-                               runs->repetitions, plural, runs->kind == MST_RUNS_SPAWN ?
-                               ", each on servers that were just started" : "");
-    filled = text != NULL ? fill_in(section, text) : NULL;
-    free(text);
-    return filled;
+        return fill_in(section, mst_pool_printf(section->pool, "Arrivals at a rate from %s to %s a "
+                       "second over %s s; %u repetition%s.", runs->from, runs->to, runs->over,
+                       runs->repetitions, plural));
+    return fill_in(section, mst_pool_printf(section->pool, "%s; %u repetition%s%s.",
+                   runs->load != NULL ? runs->load : "", runs->repetitions, plural,
+                   runs->kind == MST_RUNS_SPAWN ? ", each on servers that were just started" : ""));
 }

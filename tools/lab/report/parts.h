@@ -4,9 +4,9 @@
 
 #include "lab/report/cases.h"
 
-/* How the study, and one section of it, was run: sentences on the heap; NULL: out of memory. */
-char *mst_study_about(const struct mst_study_data *data);
-char *mst_study_about_section(const struct mst_study_section *section);
+/* How the study, and one section of it, was run: sentences. */
+const char *mst_study_about(const struct mst_study_data *data);
+const char *mst_study_about_section(const struct mst_study_section *section);
 /* Says that absolute numbers are not comparable. */
 extern const char mst_study_caution[];
 

@@ -9,18 +9,11 @@
 
 #include "archive/query.h"
 #include "archive/states.h"
-#include "base/array.h"
-#include "base/strings.h"
 #include "lab/files/outcome.h"
 #include "lab/files/stack.h"
 #include "lab/report/spawn_curve.h"
 
 #define KEYS_MAX 100u   /* variables of a case */
-
-static int no_memory(char error[MST_ERROR_MAX])
-{
-    return mst_fail(error, "out of memory for the study's report");
-}
 
 static int unreadable(const struct mst_study_data *data, char error[MST_ERROR_MAX])
 {
@@ -30,6 +23,13 @@ static int unreadable(const struct mst_study_data *data, char error[MST_ERROR_MA
 static bool is_same(const char *a, const char *b)
 {
     return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* A copy of a text of the row; NULL: it has none. */
+static const char *text_of(const struct mst_study_data *data, struct mst_query *q,
+                           const char *column)
+{
+    return apr_pstrdup(data->pool, mst_row_text(q, column));
 }
 
 /* ---- the study -------------------------------------------------------------------- */
@@ -58,16 +58,16 @@ static int read_study(struct mst_study_data *data, char error[MST_ERROR_MAX])
 
     if (mst_query_next(&q)) {
         data->id = mst_row_id(&q, "id");
-        data->size = mst_row_string(&q, "size");
+        data->size = text_of(data, &q, "size");
         data->seed = mst_row_number(&q, "seed");
-        data->only = mst_row_string(&q, "only");
+        data->only = text_of(data, &q, "only");
         data->started_ns = mst_row_number(&q, "started_ns");
         data->ended_ns = mst_row_number(&q, "ended_ns");
         data->interrupted = mst_row_number(&q, "interrupted");
         data->others = (size_t)mst_row_number(&q, "studies") - 1;
         size = is_same(data->size, mst_study_size_names[MST_STUDY_QUICK]) ? MST_STUDY_QUICK
                                                                           : MST_STUDY_FULL;
-        failed = mst_study_parse(&data->study, mst_row_text(&q, "name"), mst_row_text(&q, "text"),
+        failed = mst_study_parse(data->pool, &data->study, mst_row_text(&q, "name"), mst_row_text(&q, "text"),
                                  size, error);
     } else {
         snprintf(error, MST_ERROR_MAX, "there is no study in %s", data->path);
@@ -77,38 +77,26 @@ static int read_study(struct mst_study_data *data, char error[MST_ERROR_MAX])
 
 /* ---- cases ------------------------------------------------------------------------ */
 
-static void free_case(struct mst_study_case *c)
-{
-    mst_strings_free_items(c->keys);
-    mst_strings_free_items(c->values);
-    free(c->stack);
-    free(c->workload);
-    free(c->title);
-    free(c->runs);
-    free(c->mpm);
-    free(c->sapi);
-}
-
-/* Takes the variables from the JSON object: strings as they are, numbers as they are written. */
-static bool read_keys(struct mst_study_case *c, const char *parameters)
+/* Takes the variables from the JSON object: strings as they are, numbers as they are written.
+ * False: it is not one. */
+static bool read_keys(apr_pool_t *pool, struct mst_study_case *c, const char *parameters)
 {
     json_t *object = parameters != NULL ? json_loads(parameters, 0, NULL) : NULL, *value;
-    const char *key;
     bool fine = json_is_object(object) && json_object_size(object) <= KEYS_MAX;
+    const char *key;
+    char *written;
 
-    c->keys = calloc(json_object_size(object) + 1, sizeof *c->keys);
-    c->values = calloc(json_object_size(object) + 1, sizeof *c->values);
-    fine = fine && c->keys != NULL && c->values != NULL;
-    if (fine)
+    if (fine) {
+        c->keys = apr_pcalloc(pool, (json_object_size(object) + 1) * sizeof *c->keys);
+        c->values = apr_pcalloc(pool, (json_object_size(object) + 1) * sizeof *c->values);
         json_object_foreach(object, key, value) {
-            c->keys[c->key_count] = strdup(key);
-            c->values[c->key_count] = json_is_string(value) ? strdup(json_string_value(value)) :
-                                      json_dumps(value, JSON_ENCODE_ANY);
-            fine = fine && c->keys[c->key_count] != NULL && c->values[c->key_count] != NULL;
-            c->key_count++;
-            if (!fine)
-                break;
+            written = json_is_string(value) ? NULL : mst_have(json_dumps(value, JSON_ENCODE_ANY));
+            c->keys[c->key_count] = apr_pstrdup(pool, key);
+            c->values[c->key_count++] = apr_pstrdup(pool, written != NULL ? written
+                                                          : json_string_value(value));
+            free(written);
         }
+    }
     json_decref(object);
     return fine;
 }
@@ -138,25 +126,22 @@ static void read_stack(struct mst_study_data *data, struct mst_study_case *c)
         "SELECT text FROM study_files WHERE study_id = :id AND kind = 'stack' AND name = :name",
         data->id);
     struct mst_text text;
-    struct mst_facts facts = { 0 };
+    struct mst_facts facts;
     char ignored[MST_ERROR_MAX];
     const struct mst_text_section *section;
     const char *contents;
 
     mst_query_set_text(&q, ":name", c->stack);
     contents = mst_query_next(&q) ? mst_row_text(&q, "text") : NULL;
+    c->title = c->stack;
     if (contents != NULL &&
-        mst_text_parse(&text, c->stack, contents, strlen(contents), ignored) == 0) {
+        mst_text_parse(data->pool, &text, c->stack, contents, strlen(contents), ignored) == 0) {
         section = mst_text_find(&text, "stack", NULL);
         if (section != NULL && mst_facts_read(&facts, &text, section, ignored) == 0)
-            c->title = strdup(mst_facts_value(&facts, "title", c->stack));
+            c->title = mst_facts_value(&facts, "title", c->stack);
         count_servers(&c->servers, &text);
-        mst_facts_free(&facts);
-        mst_text_free(&text);
     }
     mst_query_done(&q);
-    if (c->title == NULL)
-        c->title = strdup(c->stack);
 }
 
 static struct mst_study_section *section_of(struct mst_study_data *data, const char *runs)
@@ -189,59 +174,49 @@ static struct mst_study_case *find_case(struct mst_study_section *section,
     return NULL;
 }
 
-/* The case of a step, which is added if it is new. NULL: out of memory, or the step's parameters
- * are not a JSON object. */
+/* The case of a step, which is added if it is new. NULL: the step's parameters are not a JSON
+ * object. */
 static struct mst_study_case *case_of(struct mst_study_data *data,
                                       struct mst_study_section *section, struct mst_query *q)
 {
-    struct mst_study_case c = { .x = NAN, .stack = mst_row_string(q, "stack"),
-                                .workload = mst_row_string(q, "workload") };
-    struct mst_study_case *kept, *old;
+    struct mst_study_case c = { .x = NAN, .stack = text_of(data, q, "stack"),
+                                .workload = text_of(data, q, "workload") }, *known;
 
-    if (c.stack == NULL || c.workload == NULL || !read_keys(&c, mst_row_text(q, "parameters"))) {
-        free_case(&c);
+    if (c.stack == NULL || c.workload == NULL ||
+        !read_keys(data->pool, &c, mst_row_text(q, "parameters")))
         return NULL;
-    }
-    old = find_case(section, &c);
-    if (old != NULL) {
-        free_case(&c);
-        return old;
-    }
+    known = find_case(section, &c);
+    if (known != NULL)
+        return known;
     read_stack(data, &c);
-    kept = c.title != NULL ? mst_append(&section->cases, &section->case_count, sizeof *kept) : NULL;
-    if (kept == NULL) {
-        free_case(&c);
-        return NULL;
-    }
-    *kept = c;
-    return kept;
+    known = mst_pool_append(data->pool, &section->cases, &section->case_count, sizeof *known);
+    *known = c;
+    return known;
 }
 
 /* ---- steps ------------------------------------------------------------------------ */
 
 /* Takes MPM and SAPI from what the servers said of themselves. */
-static void name_servers(struct mst_study_case *c, const struct mst_summary *s)
+static void name_servers(apr_pool_t *pool, struct mst_study_case *c, const struct mst_summary *s)
 {
     size_t i;
 
     for (i = 0; i < s->server_count; i++) {
-        if (c->mpm == NULL && s->servers[i].mpm != NULL)
-            c->mpm = strdup(s->servers[i].mpm);
-        if (c->sapi == NULL && s->servers[i].sapi != NULL)
-            c->sapi = strdup(s->servers[i].sapi);
+        if (c->mpm == NULL)
+            c->mpm = apr_pstrdup(pool, s->servers[i].mpm);
+        if (c->sapi == NULL)
+            c->sapi = apr_pstrdup(pool, s->servers[i].sapi);
     }
 }
 
 static int add_run(struct mst_study_data *data, const struct mst_study_section *section,
                    struct mst_study_case *c, struct mst_query *q, char error[MST_ERROR_MAX])
 {
-    struct mst_study_run *run = mst_append(&c->runs, &c->run_count, sizeof *run);
+    struct mst_study_run *run = mst_pool_append(data->pool, &c->runs, &c->run_count, sizeof *run);
     sqlite3 *db = mst_archive_db(data->archive);
     struct mst_summary summary = { 0 };
     int failed = -1;
 
-    if (run == NULL)
-        return no_memory(error);
     *run = (struct mst_study_run){
         .run_id = mst_row_id(q, "run_id"), .page_bytes = mst_row_number(q, "page_bytes"),
         .repetition = (unsigned)mst_row_number(q, "repetition"),
@@ -252,45 +227,37 @@ static int add_run(struct mst_study_data *data, const struct mst_study_section *
 
         if (section->runs->kind == MST_RUNS_SPAWN)
             fine = fine && mst_spawn_measure(run->values, &summary, db);
-        name_servers(c, &summary);
+        name_servers(data->pool, c, &summary);
         c->in_part |= !mst_study_is_whole(&summary, &c->servers, db);
         failed = fine ? 0 : unreadable(data, error);
-    } else {
-        c->run_count--;
     }
     mst_summary_free(&summary);
     return failed;
 }
 
 /* "CONCURRENCY 50, WORKERS 300". */
-static char *words_of(const struct mst_study_case *c)
+static const char *words_of(apr_pool_t *pool, const struct mst_study_case *c)
 {
-    char *words = strdup(c->workload), *more;
+    const char *words = c->workload;
     size_t i;
 
-    for (i = 0; words != NULL && i < c->key_count; i++) {
-        if (asprintf(&more, "%s, %s %s", words, c->keys[i], c->values[i]) < 0)
-            more = NULL;
-        free(words);
-        words = more;
-    }
+    for (i = 0; i < c->key_count; i++)
+        words = apr_pstrcat(pool, words, ", ", c->keys[i], " ", c->values[i], NULL);
     return words;
 }
 
-static int add_unrun(struct mst_study_data *data, const struct mst_study_case *c,
-                     struct mst_query *q, char error[MST_ERROR_MAX])
+static void add_unrun(struct mst_study_data *data, const struct mst_study_case *c,
+                      struct mst_query *q)
 {
-    struct mst_study_unrun *unrun = mst_append(&data->unrun, &data->unrun_count, sizeof *unrun);
+    struct mst_study_unrun *unrun = mst_pool_append(data->pool, &data->unrun, &data->unrun_count,
+                                                    sizeof *unrun);
 
-    if (unrun == NULL)
-        return no_memory(error);
     *unrun = (struct mst_study_unrun){
-        .section = mst_row_string(q, "runs"), .stack = mst_row_string(q, "stack"),
-        .what = words_of(c), .state = mst_row_string(q, "state"),
-        .failure = mst_row_string(q, "failure"),
+        .section = text_of(data, q, "runs"), .stack = text_of(data, q, "stack"),
+        .what = words_of(data->pool, c), .state = text_of(data, q, "state"),
+        .failure = text_of(data, q, "failure"),
         .repetition = (unsigned)mst_row_number(q, "repetition"),
     };
-    return 0;
 }
 
 static int add_step(struct mst_study_data *data, struct mst_query *q, char error[MST_ERROR_MAX])
@@ -310,8 +277,10 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     data->steps++;
     c->failed += state == MST_STEP_STATE_FAILED;
     c->skipped += state == MST_STEP_STATE_SKIPPED;
-    if (mst_step_is_discarded(state))
-        return add_unrun(data, c, q, error);
+    if (mst_step_is_discarded(state)) {
+        add_unrun(data, c, q);
+        return 0;
+    }
     if (!mst_step_counts(state, mst_row_number(q, "run_id"))) {
         c->waiting++;
         return 0;
@@ -341,62 +310,27 @@ static int read_steps(struct mst_study_data *data, char error[MST_ERROR_MAX])
 
 /* ---- all of it -------------------------------------------------------------------- */
 
-int mst_study_load(struct mst_study_data *data, struct mst_archive *archive, const char *path,
-                   char error[MST_ERROR_MAX])
+int mst_study_load(apr_pool_t *pool, struct mst_study_data *data, struct mst_archive *archive,
+                   const char *path, char error[MST_ERROR_MAX])
 {
     size_t i;
 
-    *data = (struct mst_study_data){ .archive = archive, .path = path };
+    *data = (struct mst_study_data){ .pool = pool, .archive = archive, .path = path };
     if (read_study(data, error) != 0)
         return -1;
-    data->sections = calloc(data->study.runs_count, sizeof *data->sections);
-    if (data->sections == NULL)
-        return no_memory(error);
-    for (data->section_count = 0; data->section_count < data->study.runs_count;
-         data->section_count++) {
-        const struct mst_runs *runs = &data->study.runs[data->section_count];
+    data->section_count = data->study.runs_count;
+    data->sections = apr_pcalloc(pool, data->section_count * sizeof *data->sections);
+    for (i = 0; i < data->section_count; i++) {
+        const struct mst_runs *runs = &data->study.runs[i];
 
-        data->sections[data->section_count] = (struct mst_study_section){
-            .runs = runs, .published = mst_study_published(&data->study, runs->name),
-            .study = &data->study };
+        data->sections[i] = (struct mst_study_section){
+            .pool = pool, .runs = runs, .study = &data->study,
+            .published = mst_study_published(&data->study, runs->name),
+        };
     }
     if (read_steps(data, error) != 0)
         return -1;
     for (i = 0; i < data->section_count; i++)
-        if (!mst_study_make_lines(&data->sections[i]))
-            return no_memory(error);
+        mst_study_make_lines(&data->sections[i]);
     return 0;
-}
-
-static void free_section(struct mst_study_section *section)
-{
-    size_t i;
-
-    for (i = 0; i < section->case_count; i++)
-        free_case(&section->cases[i]);
-    for (i = 0; i < section->line_count; i++)
-        free(section->lines[i].label);
-    free(section->cases);
-    free(section->lines);
-    free(section->telling);
-}
-
-void mst_study_unload(struct mst_study_data *data)
-{
-    size_t i;
-
-    for (i = 0; i < data->section_count; i++)
-        free_section(&data->sections[i]);
-    for (i = 0; i < data->unrun_count; i++) {
-        free(data->unrun[i].section);
-        free(data->unrun[i].stack);
-        free(data->unrun[i].what);
-        free(data->unrun[i].state);
-        free(data->unrun[i].failure);
-    }
-    free(data->sections);
-    free(data->unrun);
-    free(data->size);
-    free(data->only);
-    mst_study_free(&data->study);
 }

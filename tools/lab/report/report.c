@@ -1,38 +1,32 @@
 /* report.c - the report of a study, whatever its format: see report.h. */
 #include "lab/report/report.h"
 
-#include <stdio.h>
-
 #include "console/output.h"
 
-int mst_insights_make(struct mst_insights *findings, const struct mst_study_data *data)
+void mst_insights_make(struct mst_insights *findings, const struct mst_study_data *data)
 {
-    int failed;
     size_t i;
 
-    *findings = (struct mst_insights){ 0 };
-    failed = mst_insights_of_claims(findings, data);
-    for (i = 0; i < data->section_count && !failed; i++)
-        failed = mst_insights_unmeasured(findings, &data->sections[i]);
-    return failed;
+    *findings = (struct mst_insights){ .pool = data->pool };
+    mst_insights_of_claims(findings, data);
+    for (i = 0; i < data->section_count; i++)
+        mst_insights_unmeasured(findings, &data->sections[i]);
 }
 
 int mst_study_report(struct mst_sink *sink, enum mst_study_format format,
                      struct mst_archive *archive, const char *path, char error[MST_ERROR_MAX])
 {
+    apr_pool_t *pool = mst_pool_new(NULL);
     struct mst_study_data data;
-    struct mst_insights findings = { 0 };
-    int failed = mst_study_load(&data, archive, path, error);
+    struct mst_insights findings;
+    int failed = mst_study_load(pool, &data, archive, path, error);
 
-    if (!failed && mst_insights_make(&findings, &data) != 0) {
-        snprintf(error, MST_ERROR_MAX, "out of memory for the study's report");
-        failed = -1;
-    }
-    if (!failed)
+    if (!failed) {
+        mst_insights_make(&findings, &data);
         failed = format == MST_STUDY_HTML ? mst_study_html(sink, &data, &findings, error) :
                                             mst_study_markdown(sink, &data, &findings, error);
-    mst_insights_free(&findings);
-    mst_study_unload(&data);
+    }
+    apr_pool_destroy(pool);
     return failed;
 }
 

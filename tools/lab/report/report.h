@@ -21,8 +21,8 @@ int mst_study_report_file(const char *to, enum mst_study_format format,
                           struct mst_archive *archive, const char *path,
                           char error[MST_ERROR_MAX]);
 
-/* Makes the findings, which the caller frees with mst_insights_free(). 0, or -1: out of memory. */
-int mst_insights_make(struct mst_insights *findings, const struct mst_study_data *data);
+/* Makes the findings, in the study's pool. */
+void mst_insights_make(struct mst_insights *findings, const struct mst_study_data *data);
 
 /* ---- the formats ---------------------------------------------------------------------- */
 

@@ -1,10 +1,8 @@
 /* tables.c - the tables of a study's section: see tables.h. */
 #include "lab/report/tables.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "doc/table.h"
@@ -32,18 +30,14 @@ static void put_estimate(struct mst_doc_table *t, const struct mst_study_case *c
 }
 
 /* The columns of a table: one of names, and these figures'; keyed: their cells have the figures
- * themselves. Free it; NULL: the sink fails, since memory ran out. */
-static struct mst_doc_column *make_columns(const struct mst_doc *doc, const char *name,
+ * themselves. */
+static struct mst_doc_column *make_columns(apr_pool_t *pool, const char *name,
                                            const enum mst_metric_id *figures, size_t count,
                                            bool keyed)
 {
-    struct mst_doc_column *columns = calloc(1 + count, sizeof *columns);
+    struct mst_doc_column *columns = apr_pcalloc(pool, (1 + count) * sizeof *columns);
     size_t i;
 
-    if (columns == NULL) {
-        mst_sink_fail(doc->sink, ENOMEM);
-        return NULL;
-    }
     columns[0] = (struct mst_doc_column){ name, .kind = MST_DOC_NAME };
     for (i = 0; i < count; i++)
         columns[1 + i] = (struct mst_doc_column){ mst_metrics[figures[i]].study_label,
@@ -60,12 +54,11 @@ static void put_system(struct mst_doc_table *t, const struct mst_study_section *
 {
     int column = mst_published_column(section->published, MST_PUBLISHED_SYSTEM);
     const char *theirs = column >= 0 ? section->published->rows.items[row].words[column] : NULL;
-    char *ours = c != NULL ? mst_study_label(section, c) : NULL;
+    const char *ours = c != NULL ? mst_study_label(section, c) : NULL;
 
     mst_doc_words(t, "%s", theirs != NULL ? theirs : ours != NULL ? ours : "");
     if (theirs != NULL && (ours == NULL || strcmp(theirs, ours) != 0))
         mst_doc_sub(t, "%s", ours != NULL ? ours : "not run here");
-    free(ours);
 }
 
 static void put_published(struct mst_doc_table *t, const struct mst_study_section *section,
@@ -146,14 +139,11 @@ static void put_rows(const struct mst_doc *doc, const struct figures *figures, p
                      const char *name)
 {
     const struct mst_study_section *section = figures->section;
-    struct mst_doc_column *columns = make_columns(doc, "system", figures->items, figures->count,
-                                                  put == put_published);
     struct mst_doc_table t;
     size_t row, i, found;
 
-    if (columns == NULL)
-        return;
-    mst_doc_table_begin(&t, columns, 1 + figures->count);
+    mst_doc_table_begin(&t, make_columns(section->pool, "system", figures->items, figures->count,
+                                         put == put_published), 1 + figures->count);
     for (row = 1; row < section->published->rows.count; row++) {
         for (i = 0, found = 0; i < section->case_count; i++) {
             if (section->cases[i].run_count == 0 ||
@@ -166,14 +156,12 @@ static void put_rows(const struct mst_doc *doc, const struct figures *figures, p
             put_row(&t, figures, row, NULL, put);
     }
     mst_doc_table_end(&t, doc, name, "beside");
-    free(columns);
 }
 
 void mst_study_table_published(const struct mst_doc *doc, const struct mst_study_section *section)
 {
     struct figures figures = { .section = section };
     const struct mst_study_case *reference = mst_reference_of(section);
-    char *label;
 
     if (section->published == NULL)
         return;
@@ -182,60 +170,40 @@ void mst_study_table_published(const struct mst_doc *doc, const struct mst_study
     mst_doc_explain(doc, "Ours first: the mean of the repetitions and its 95 % interval (with "
                     "fewer than three: how far they reach). Then what was published.");
     put_rows(doc, &figures, put_published, "Published and ours");
-    label = reference != NULL ? mst_study_label(section, reference) : NULL;
-    if (label == NULL)
+    if (reference == NULL)
         return;
-    mst_doc_heading(doc, "In relation to %s", label);
+    mst_doc_heading(doc, "In relation to %s", mst_study_label(section, reference));
     mst_doc_explain(doc, "What can be compared across machines: how many times as much as the "
                     "reference, with the 95 % interval; then what was published.");
     put_rows(doc, &figures, put_ratio, "Ratios, published and ours");
-    free(label);
 }
 
 /* ---- all figures ------------------------------------------------------------------ */
 
-/* A column for each line whose heaviest case was run, with the case's label: free it with
- * free_lines(). */
+/* A column for each line whose heaviest case was run, with the case's label. */
 struct lines {
     struct mst_doc_column        *columns;
-    char                        **labels;
     const struct mst_study_case **cases;
     size_t                        count;
 };
 
-static bool make_lines(struct lines *lines, const struct mst_study_section *section)
+static struct lines lines_of(const struct mst_study_section *section)
 {
+    struct lines lines = {
+        .columns = apr_pcalloc(section->pool, (1 + section->line_count) * sizeof *lines.columns),
+        .cases = apr_pcalloc(section->pool, (1 + section->line_count) * sizeof *lines.cases),
+    };
     const struct mst_study_case *c;
     size_t i;
 
-    lines->columns = calloc(1 + section->line_count, sizeof *lines->columns);
-    lines->labels = calloc(1 + section->line_count, sizeof *lines->labels);
-    lines->cases = calloc(1 + section->line_count, sizeof *lines->cases);
-    if (lines->columns == NULL || lines->labels == NULL || lines->cases == NULL)
-        return false;
-    lines->columns[0] = (struct mst_doc_column){ "figure", .kind = MST_DOC_NAME };
+    lines.columns[0] = (struct mst_doc_column){ "figure", .kind = MST_DOC_NAME };
     for (i = 0; i < section->line_count; i++) {
         if ((c = mst_study_heaviest(section, i)) == NULL)
             continue;
-        lines->labels[lines->count] = mst_study_label(section, c);
-        if (lines->labels[lines->count] == NULL)
-            return false;
-        lines->cases[lines->count] = c;
-        lines->columns[1 + lines->count].name = lines->labels[lines->count];
-        lines->count++;
+        lines.cases[lines.count++] = c;
+        lines.columns[lines.count].name = mst_study_label(section, c);
     }
-    return true;
-}
-
-static void free_lines(struct lines *lines)
-{
-    size_t i;
-
-    for (i = 0; lines->labels != NULL && i < lines->count; i++)
-        free(lines->labels[i]);
-    free(lines->labels);
-    free(lines->columns);
-    free(lines->cases);
+    return lines;
 }
 
 static void put_figures(const struct mst_doc *doc, const struct mst_study_section *section,
@@ -265,17 +233,13 @@ static void put_figures(const struct mst_doc *doc, const struct mst_study_sectio
 
 void mst_study_table_all(const struct mst_doc *doc, const struct mst_study_section *section)
 {
-    struct lines lines = { 0 };
+    const struct lines lines = lines_of(section);
 
     mst_doc_heading(doc, "All figures");
     mst_doc_explain(doc, section->x_name != NULL ?
                     "The mean of the repetitions and its 95 % interval, of the heaviest load that "
                     "each came to." : "The mean of the repetitions and its 95 % interval.");
-    if (make_lines(&lines, section))
-        put_figures(doc, section, &lines);
-    else
-        mst_sink_fail(doc->sink, ENOMEM);
-    free_lines(&lines);
+    put_figures(doc, section, &lines);
 }
 
 /* ---- every case ------------------------------------------------------------------- */
@@ -284,16 +248,14 @@ static void put_case(struct mst_doc_table *t, const struct mst_study_section *se
                      const struct mst_study_case *c, const enum mst_metric_id *figures,
                      size_t count)
 {
-    char *label = mst_study_label(section, c);
     size_t i;
 
     mst_doc_row(t, MST_STYLE_PLAIN);
-    mst_doc_words(t, "%s", label != NULL ? label : "");
+    mst_doc_words(t, "%s", mst_study_label(section, c));
     if (c->run_count < c->planned)
         mst_doc_sub(t, "%zu of %zu runs", c->run_count, c->planned);
     for (i = 0; i < count; i++)
         put_estimate(t, c, figures[i]);
-    free(label);
 }
 
 void mst_study_table_cases(const struct mst_doc *doc, const struct mst_study_section *section)
@@ -304,7 +266,6 @@ void mst_study_table_cases(const struct mst_doc *doc, const struct mst_study_sec
         MST_M_PSS,
     };
     enum mst_metric_id figures[sizeof candidates / sizeof *candidates];
-    struct mst_doc_column *columns;
     struct mst_doc_table t;
     char summary[64];
     size_t count = 0, i;
@@ -314,15 +275,11 @@ void mst_study_table_cases(const struct mst_doc *doc, const struct mst_study_sec
     for (i = 0; i < sizeof candidates / sizeof *candidates; i++)
         if (mst_study_is_known(section, candidates[i]))
             figures[count++] = candidates[i];
-    columns = make_columns(doc, "case", figures, count, true);
-    if (columns == NULL)
-        return;
     snprintf(summary, sizeof summary, "All %zu cases", section->case_count);
     mst_doc_details_begin(doc, summary);
-    mst_doc_table_begin(&t, columns, 1 + count);
+    mst_doc_table_begin(&t, make_columns(section->pool, "case", figures, count, true), 1 + count);
     for (i = 0; i < section->case_count; i++)
         put_case(&t, section, &section->cases[i], figures, count);
     mst_doc_table_end(&t, doc, "All cases", "cases");
     mst_doc_details_end(doc);
-    free(columns);
 }

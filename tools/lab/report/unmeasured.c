@@ -5,7 +5,6 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "lab/report/estimates.h"
@@ -86,40 +85,37 @@ static struct extremes extremes_of(const struct mst_study_section *section, stru
 }
 
 /* "from 3.2 % (event) to 91 % (prefork)"; of one only "91 % (prefork)"; "about 3.2 %". */
-static char *say_extremes(const struct mst_study_section *section, const struct extremes *e,
-                          enum mst_quantity unit)
+static const char *say_extremes(const struct mst_study_section *section, const struct extremes *e,
+                                enum mst_quantity unit)
 {
-    char *least = mst_study_label(section, e->least_case);
-    char *most = mst_study_label(section, e->most_case), *text = NULL;
+    const char *least = mst_study_label(section, e->least_case);
+    const char *most = mst_study_label(section, e->most_case);
 
-    if (least != NULL && most != NULL && e->known == 1)
-        text = mst_insight_text("%s (%s)", mst_study_format(unit, e->most).text, most);
-    else if (least != NULL && most != NULL && e->most <= e->least * ALIKE)
-        text = mst_insight_text("about %s", mst_study_format(unit, e->most).text);
-    else if (least != NULL && most != NULL)
-        text = mst_insight_text("from %s (%s) to %s (%s)", mst_study_format(unit, e->least).text,
-                               least, mst_study_format(unit, e->most).text, most);
-    free(least);
-    free(most);
-    return text;
+    if (e->known == 1)
+        return mst_pool_printf(section->pool, "%s (%s)", mst_study_format(unit, e->most).text,
+                               most);
+    if (e->most <= e->least * ALIKE)
+        return mst_pool_printf(section->pool, "about %s", mst_study_format(unit, e->most).text);
+    return mst_pool_printf(section->pool, "from %s (%s) to %s (%s)",
+                           mst_study_format(unit, e->least).text, least,
+                           mst_study_format(unit, e->most).text, most);
 }
 
-static int add(struct mst_insights *findings, const struct mst_study_section *section, char *text)
+static void add_unmeasured(struct mst_insights *findings, const struct mst_study_section *section,
+                           const char *text)
 {
-    return mst_insights_add(findings, MST_INSIGHT_UNMEASURED, section, NULL, text);
+    mst_insights_add(findings, MST_INSIGHT_UNMEASURED, section, NULL, text);
 }
 
-/* Adds "BEFORE EXTREMES AFTER". */
-static int add_extremes(struct mst_insights *findings, const struct mst_study_section *section,
-                        const struct extremes *e, enum mst_quantity unit, const char *before,
-                        const char *after)
+/* Adds "BEFORE EXTREMES AFTER"; nothing where none is known. */
+static void add_extremes(struct mst_insights *findings, const struct mst_study_section *section,
+                         const struct extremes *e, enum mst_quantity unit, const char *before,
+                         const char *after)
 {
-    char *extremes = say_extremes(section, e, unit), *text = NULL;
-
-    if (extremes != NULL)
-        text = mst_insight_text("%s %s%s.", before, extremes, after);
-    free(extremes);
-    return add(findings, section, text);
+    if (e->known > 0)
+        add_unmeasured(findings, section,
+                       apr_pstrcat(section->pool, before, " ", say_extremes(section, e, unit),
+                                   after, ".", NULL));
 }
 
 /* ---- where the time went ---------------------------------------------------------- */
@@ -130,23 +126,21 @@ struct share {
     const char    *before, *after;
 };
 
-static int say_shares(struct mst_insights *findings, const struct mst_study_section *section,
-                      const struct share *shares, size_t count)
+static void say_shares(struct mst_insights *findings, const struct mst_study_section *section,
+                       const struct share *shares, size_t count)
 {
-    int failed = 0;
     size_t i;
 
-    for (i = 0; i < count && !failed; i++) {
+    for (i = 0; i < count; i++) {
         struct extremes e = extremes_of(section, shares[i].subject);
 
-        if (e.known > 0 && e.most >= WORTH_TELLING)
-            failed = add_extremes(findings, section, &e, MST_QUANTITY_SHARE, shares[i].before,
-                                  shares[i].after);
+        if (e.most >= WORTH_TELLING)
+            add_extremes(findings, section, &e, MST_QUANTITY_SHARE, shares[i].before,
+                         shares[i].after);
     }
-    return failed;
 }
 
-static int say_time(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_time(struct mst_insights *findings, const struct mst_study_section *section)
 {
     static const char after[] = " of a request's time at the server";
     static const struct share parts[] = {
@@ -155,20 +149,19 @@ static int say_time(struct mst_insights *findings, const struct mst_study_sectio
         { { MST_M_PHP_RUN, MST_M_SERVER_MEAN }, "Running PHP took", after },
     };
 
-    return say_shares(findings, section, parts, sizeof parts / sizeof *parts);
+    say_shares(findings, section, parts, sizeof parts / sizeof *parts);
 }
 
-static int say_tail(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_tail(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes e = extremes_of(section, (struct subject){ MST_M_P99, MST_M_P50 });
 
-    if (e.known == 0 || e.most < TAIL_FACTOR)
-        return 0;
-    return add_extremes(findings, section, &e, MST_QUANTITY_MEAN, "A mean hides the slowest: "
-                        "p99 is", " times the median");
+    if (e.most >= TAIL_FACTOR)
+        add_extremes(findings, section, &e, MST_QUANTITY_MEAN, "A mean hides the slowest: p99 is",
+                     " times the median");
 }
 
-static int say_occupancy(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_occupancy(struct mst_insights *findings, const struct mst_study_section *section)
 {
     static const char after[] = " of the time that the load took";
     static const struct share sides[] = {
@@ -176,7 +169,7 @@ static int say_occupancy(struct mst_insights *findings, const struct mst_study_s
         { { MST_M_PHP_NO_IDLE, MST_M_TAKEN }, "All of PHP's workers were taken for", after },
     };
 
-    return say_shares(findings, section, sides, sizeof sides / sizeof *sides);
+    say_shares(findings, section, sides, sizeof sides / sizeof *sides);
 }
 
 /* ---- failures --------------------------------------------------------------------- */
@@ -208,16 +201,16 @@ static struct sums sum_failures(const struct mst_study_section *section)
 }
 
 /* ab compares each answer's length with the first one's. */
-static int say_failures(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_failures(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct sums s = sum_failures(section);
     char pages[96] = "";
 
     if (s.of_length == 0)
-        return 0;
+        return;
     if (s.most > s.least)
         snprintf(pages, sizeof pages, "; the pages were of %.0f to %.0f bytes", s.least, s.most);
-    return add(findings, section, mst_insight_text(
+    add_unmeasured(findings, section, mst_pool_printf(section->pool,
         "The load tool calls %.0f of %.0f requests failed: %.0f of them only because the answer "
         "was of another length than the first one%s. The server answered %.0f, %.0f with a 5xx: "
         "%s.", s.failed, s.requests, s.of_length, pages, s.answered, s.errors,
@@ -240,72 +233,55 @@ static bool is_first_in_part(const struct mst_study_section *section, size_t i)
 }
 
 /* Names the stacks that the sentences about all processes leave out, and says why. */
-static int say_in_part(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_in_part(struct mst_insights *findings, const struct mst_study_section *section)
 {
-    char *titles = NULL, *more;
-    int failed = 0;
+    const char *titles = NULL;
     size_t i;
 
-    for (i = 0; i < section->case_count && !failed; i++) {
-        if (!is_first_in_part(section, i))
-            continue;
-        more = mst_insight_text("%s%s%s", titles != NULL ? titles : "",
-                               titles != NULL ? ", of " : "", section->cases[i].title);
-        free(titles);
-        titles = more;
-        failed = more == NULL;
-    }
+    for (i = 0; i < section->case_count; i++)
+        if (is_first_in_part(section, i))
+            titles = titles == NULL ? section->cases[i].title
+                     : apr_pstrcat(section->pool, titles, ", of ", section->cases[i].title, NULL);
     if (titles != NULL)
-        failed = add(findings, section, mst_insight_text(
+        add_unmeasured(findings, section, mst_pool_printf(section->pool,
             "Memory and CPU time of all processes together are not known of %s: not every server "
             "there was recorded (nginx cannot be).", titles));
-    free(titles);
-    return failed;
 }
 
-static int say_memory(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_memory(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes pss = extremes_of(section, (struct subject){ MST_M_PSS, MST_M_COUNT });
     struct extremes each = extremes_of(section, (struct subject){ MST_M_PSS_EACH, MST_M_COUNT });
     struct extremes more = extremes_of(section, (struct subject){ MST_M_RSS, MST_M_PSS });
     char after[160] = "";
-    int failed = 0;
 
-    if (more.known > 0 && more.most > 1 + WORTH_TELLING)
+    if (more.most > 1 + WORTH_TELLING)
         snprintf(after, sizeof after, "; adding up RSS, as is usual, would have said up to %s "
                  "times as much", mst_study_ratio(more.most).text);
-    if (pss.known > 0)
-        failed = add_extremes(findings, section, &pss, MST_QUANTITY_BYTES, "At their peak all "
-                              "processes together took (PSS: what is shared counts once)", after);
-    if (each.known > 0 && !failed)
-        failed = add_extremes(findings, section, &each, MST_QUANTITY_BYTES, "A process took", "");
-    return failed;
+    add_extremes(findings, section, &pss, MST_QUANTITY_BYTES, "At their peak all processes "
+                 "together took (PSS: what is shared counts once)", after);
+    add_extremes(findings, section, &each, MST_QUANTITY_BYTES, "A process took", "");
 }
 
-static int say_machine(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_machine(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes busy = extremes_of(section, (struct subject){ MST_M_MACHINE, MST_M_COUNT });
 
-    if (busy.known == 0)
-        return 0;
-    return add_extremes(findings, section, &busy, MST_QUANTITY_SHARE,
-                        "The machine's CPUs were busy for", " of the time");
+    add_extremes(findings, section, &busy, MST_QUANTITY_SHARE, "The machine's CPUs were busy for",
+                 " of the time");
 }
 
-static int say_processes(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_processes(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes forks = extremes_of(section, (struct subject){ MST_M_FORKS_EACH,
                                                                    MST_M_COUNT });
     struct extremes cpu = extremes_of(section, (struct subject){ MST_M_CPU_EACH, MST_M_COUNT });
-    int failed = 0;
 
-    if (forks.known > 0 && forks.most >= WORTH_TELLING)
-        failed = add_extremes(findings, section, &forks, MST_QUANTITY_MEAN,
-                              "For each request processes were forked:", "");
-    if (cpu.known > 0 && !failed)
-        failed = add_extremes(findings, section, &cpu, MST_QUANTITY_TIME,
-                              "CPU time for a request, at the servers:", "");
-    return failed;
+    if (forks.most >= WORTH_TELLING)
+        add_extremes(findings, section, &forks, MST_QUANTITY_MEAN,
+                     "For each request processes were forked:", "");
+    add_extremes(findings, section, &cpu, MST_QUANTITY_TIME,
+                 "CPU time for a request, at the servers:", "");
 }
 
 /* ---- what else weighed ------------------------------------------------------------ */
@@ -327,7 +303,7 @@ static size_t count_runs(const struct mst_study_section *section, enum mst_metri
     return above;
 }
 
-static int say_limits(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_limits(struct mst_insights *findings, const struct mst_study_section *section)
 {
     static const struct { enum mst_metric_id metric; const char *text; } limits[] = {
         { MST_M_GENERATOR, "the load tool itself was at its limit: their throughput is the load "
@@ -336,51 +312,50 @@ static int say_limits(struct mst_insights *findings, const struct mst_study_sect
                            "0.2 s or more: such waits are in no server's time" },
     };
     size_t known, above, i;
-    int failed = 0;
 
-    for (i = 0; i < sizeof limits / sizeof *limits && !failed; i++) {
+    for (i = 0; i < sizeof limits / sizeof *limits; i++) {
         above = count_runs(section, limits[i].metric, &known);
         if (above > 0)
-            failed = add(findings, section, mst_insight_text(
-                "In %zu of %zu runs %s.", above, known, limits[i].text));
+            add_unmeasured(findings, section, mst_pool_printf(section->pool,
+                           "In %zu of %zu runs %s.", above, known, limits[i].text));
     }
-    return failed;
 }
 
 /* ---- spawning --------------------------------------------------------------------- */
 
-static int say_spawning(struct mst_insights *findings, const struct mst_study_section *section)
+static void say_spawning(struct mst_insights *findings, const struct mst_study_section *section)
 {
     struct extremes rate = extremes_of(section, (struct subject){ MST_M_SPAWN_RATE, MST_M_COUNT });
     struct extremes first = extremes_of(section, (struct subject){ MST_M_SPAWN_FIRST,
                                                                    MST_M_COUNT });
     struct extremes all = extremes_of(section, (struct subject){ MST_M_SPAWN_ALL, MST_M_COUNT });
-    int failed = 0;
 
-    if (first.known > 0)
-        failed = add_extremes(findings, section, &first, MST_QUANTITY_TIME,
-                              "From the first request to the first fork it took", "");
-    if (rate.known > 0 && !failed)
-        failed = add_extremes(findings, section, &rate, MST_QUANTITY_RATE, "Between a tenth and "
-                              "nine tenths of them, processes came at", "");
-    if (all.known > 0 && !failed)
-        failed = add_extremes(findings, section, &all, MST_QUANTITY_TIME,
-                              "All were there after", "");
-    return failed;
+    add_extremes(findings, section, &first, MST_QUANTITY_TIME,
+                 "From the first request to the first fork it took", "");
+    add_extremes(findings, section, &rate, MST_QUANTITY_RATE,
+                 "Between a tenth and nine tenths of them, processes came at", "");
+    add_extremes(findings, section, &all, MST_QUANTITY_TIME, "All were there after", "");
 }
 
 /* Which sentences are made depends on the kind of the runs. */
-int mst_insights_unmeasured(struct mst_insights *findings, const struct mst_study_section *section)
+void mst_insights_unmeasured(struct mst_insights *findings,
+                             const struct mst_study_section *section)
 {
     enum mst_runs_kind kind = section->runs->kind;
 
-    if (kind == MST_RUNS_SPAWN)
-        return say_spawning(findings, section) != 0 || say_limits(findings, section) != 0 ? -1 : 0;
-    if (say_failures(findings, section) != 0 || say_time(findings, section) != 0 ||
-        (kind == MST_RUNS_LOAD && say_tail(findings, section) != 0) ||
-        say_occupancy(findings, section) != 0 || say_memory(findings, section) != 0 ||
-        say_in_part(findings, section) != 0)
-        return -1;
-    return say_machine(findings, section) != 0 || say_processes(findings, section) != 0 ||
-           say_limits(findings, section) != 0 ? -1 : 0;
+    if (kind == MST_RUNS_SPAWN) {
+        say_spawning(findings, section);
+        say_limits(findings, section);
+        return;
+    }
+    say_failures(findings, section);
+    say_time(findings, section);
+    if (kind == MST_RUNS_LOAD)
+        say_tail(findings, section);
+    say_occupancy(findings, section);
+    say_memory(findings, section);
+    say_in_part(findings, section);
+    say_machine(findings, section);
+    say_processes(findings, section);
+    say_limits(findings, section);
 }

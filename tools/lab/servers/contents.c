@@ -16,6 +16,7 @@
 #include "lab/servers/scripts.h"
 
 struct contents {
+    apr_pool_t                  *pool;      /* while the workloads are copied */
     const struct mst_sandbox    *root;
     const struct mst_site       *site;
     const struct mst_test_users *test_users;
@@ -79,7 +80,6 @@ static int copy_one(const char *path, const struct stat *st, int type, struct FT
     struct mst_site_file file = { .mode = 0644, .owner = -1 };
     char below[PATH_MAX], error[MST_ERROR_MAX];
     size_t length;
-    int failed;
 
     (void)st, (void)at;
     if (path[copying_from] == '\0')
@@ -91,31 +91,23 @@ static int copy_one(const char *path, const struct stat *st, int type, struct FT
     if (type != FTW_F)
         return 0;
     file.path = below;
-    file.text = mst_text_load(path, &length, error);
-    if (file.text == NULL)
-        return -1;
-    failed = write_file(copying, &file);
-    free(file.text);
-    return failed;
+    file.text = mst_text_load(copying->pool, path, &length, error);
+    return file.text != NULL ? write_file(copying, &file) : -1;
 }
 
 /* A copy, since the servers' user may have no way to where they are. */
 static int copy_workloads(const struct contents *c)
 {
-    char source[PATH_MAX], data[PATH_MAX], *real;
-    int failed;
+    char source[PATH_MAX], data[PATH_MAX], real[PATH_MAX];
 
     mst_data_directory(data);
     if (snprintf(source, sizeof source, "%s/workloads", data) >= PATH_MAX)
         return -1;
-    real = realpath(source, NULL);
-    if (real == NULL)
+    if (realpath(source, real) == NULL)
         return 0;    /* PHP was left out of the build: workloads of one's own have their own */
     copying = c;
     copying_from = strlen(real);
-    failed = nftw(real, copy_one, 16, FTW_PHYS);
-    free(real);
-    return failed;
+    return nftw(real, copy_one, 16, FTW_PHYS);
 }
 
 /* Boards are of many users (CGI under suexec), as what PHP writes to its temporary
@@ -123,7 +115,8 @@ static int copy_workloads(const struct contents *c)
 int mst_contents_write(const struct mst_sandbox *root, const struct mst_site *site,
                        const struct mst_test_users *test_users, char error[MST_ERROR_MAX])
 {
-    const struct contents contents = { root, site, test_users }, *c = &contents;
+    const struct contents contents = { mst_pool_new(site->pool), root, site, test_users };
+    const struct contents *c = &contents;
     const mode_t open_to_all = 01777;
     size_t i;
     int failed = make_directory(c, "boards", open_to_all) != 0 ||
@@ -136,6 +129,7 @@ int mst_contents_write(const struct mst_sandbox *root, const struct mst_site *si
         failed = make_directory(c, c->site->servers[i].name, 0755) != 0;
     for (i = 0; i < c->site->file_count && !failed; i++)
         failed = write_file(c, &c->site->files[i]) != 0;
+    apr_pool_destroy(c->pool);
     if (failed)
         return mst_fail(error, "cannot write below %s: %s", c->root->path, strerror(errno));
     return 0;

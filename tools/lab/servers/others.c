@@ -2,7 +2,6 @@
 #include "lab/servers/others.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "segment/format.h"
 
@@ -20,12 +19,13 @@ static uint64_t cpu_of_all(struct mst_others *others)
     return sum;
 }
 
-void mst_others_begin(struct mst_others *others, const struct mst_servers *servers)
+void mst_others_begin(apr_pool_t *pool, struct mst_others *others,
+                      const struct mst_servers *servers)
 {
     size_t count = mst_servers_count(servers), i;
 
-    *others = (struct mst_others){ .items = calloc(count, sizeof *others->items) };
-    for (i = 0; i < count && others->items != NULL; i++)
+    *others = (struct mst_others){ .items = apr_pcalloc(pool, count * sizeof *others->items) };
+    for (i = 0; i < count; i++)
         if (!mst_stack_has_board(mst_servers_item(servers, i)->kind))
             mst_processes_init(&others->items[others->count++],
                                (uint64_t)mst_servers_item(servers, i)->pid, NULL);
@@ -71,10 +71,8 @@ int mst_others_keep(struct mst_others *others, struct mst_archive *archive, int6
     return mst_archive_commit(archive);
 }
 
-void mst_others_free(struct mst_others *others)
+void mst_others_end(struct mst_others *others)
 {
     while (others->count > 0)
         mst_processes_free(&others->items[--others->count]);
-    free(others->items);
-    others->items = NULL;
 }

@@ -19,11 +19,12 @@ struct mst_others {
 };
 
 /* Finds them among the servers. */
-void mst_others_begin(struct mst_others *others, const struct mst_servers *servers);
+void mst_others_begin(apr_pool_t *pool, struct mst_others *others,
+                      const struct mst_servers *servers);
 
 /* Keeps what they took where all of it is known. 0, or -1: mst_archive_error(). */
 int mst_others_keep(struct mst_others *others, struct mst_archive *archive, int64_t run_id);
 
-void mst_others_free(struct mst_others *others);
+void mst_others_end(struct mst_others *others);
 
 #endif

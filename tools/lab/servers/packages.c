@@ -14,8 +14,7 @@
 
 /* Installed ones and what they provide, a name a line. */
 struct mst_packages {
-    char  *names;
-    size_t size;
+    char *names;
 };
 
 /* One line of dpkg-query: status, name, provided names with versions and commas. */
@@ -50,37 +49,29 @@ static int ask_dpkg(int out_fd)
     return status;
 }
 
-struct mst_packages *mst_packages_read(char error[MST_ERROR_MAX])
+struct mst_packages *mst_packages_read(apr_pool_t *pool, char error[MST_ERROR_MAX])
 {
-    struct mst_packages *p = calloc(1, sizeof *p);
-    FILE *out = p != NULL ? open_memstream(&p->names, &p->size) : NULL, *in = NULL;
+    struct mst_packages *p = apr_pcalloc(pool, sizeof *p);
     int fd = mst_capture_open(error), status = fd >= 0 ? ask_dpkg(fd) : -1;
+    FILE *in = status == 0 && lseek(fd, 0, SEEK_SET) == 0 ? mst_have(fdopen(fd, "r")) : NULL;
+    struct mst_stream names;
     char *line = NULL;
     size_t room = 0;
 
-    if (status == 0 && lseek(fd, 0, SEEK_SET) == 0)
-        in = fdopen(fd, "r");
-    while (out != NULL && in != NULL && getline(&line, &room, in) > 0)
-        take_line(line, out);
+    if (in == NULL) {
+        if (fd >= 0)
+            close(fd);
+        mst_fail(error, "cannot tell which packages are installed: dpkg-query, which every Debian "
+                 "has, is not there or failed");
+        return NULL;
+    }
+    mst_stream_begin(&names);
+    while (getline(&line, &room, in) > 0)
+        take_line(line, names.out);
     free(line);
-    if (in != NULL)
-        fclose(in);
-    else if (fd >= 0)
-        close(fd);
-    if (out != NULL && fclose(out) == 0 && in != NULL)
-        return p;
-    mst_fail(error, "cannot tell which packages are installed: dpkg-query, which every Debian has, "
-             "is not there or failed");
-    mst_packages_free(p);
-    return NULL;
-}
-
-void mst_packages_free(struct mst_packages *p)
-{
-    if (p == NULL)
-        return;
-    free(p->names);
-    free(p);
+    fclose(in);
+    p->names = mst_stream_end(&names, pool);
+    return p;
 }
 
 /* Whether a line of the names is `name`. */

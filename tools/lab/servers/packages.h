@@ -3,12 +3,12 @@
 #define MPMSTAT_LAB_PACKAGES_H
 
 #include "base/error.h"
+#include "memory/pool.h"
 
 struct mst_packages;
 
 /* Asks dpkg what is installed. NULL with a sentence. */
-struct mst_packages *mst_packages_read(char error[MST_ERROR_MAX]);
-void mst_packages_free(struct mst_packages *packages);
+struct mst_packages *mst_packages_read(apr_pool_t *pool, char error[MST_ERROR_MAX]);
 
 /* Adds those of the names (NULL at their end) that are not installed, and are not in it yet,
  * to the list of words `missing`. A name can be that of what a package provides; php-NAME is

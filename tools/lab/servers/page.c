@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "memory/pool.h"
 #include "source/http.h"
 
 #define TIMEOUT_MS 60000L     /* a first request may set up what the application needs */
@@ -26,14 +27,10 @@ static void judge_page(const char *url, long status, const char *expects,
 long mst_page_check(const char *url, const char *expects, const volatile sig_atomic_t *stop,
                     uint64_t *bytes, char error[MST_ERROR_MAX])
 {
-    struct mst_http *http = mst_http_open(TIMEOUT_MS);
+    struct mst_http *http = mst_have(mst_http_open(TIMEOUT_MS));
     struct mst_http_answer page = { 0 };
     long status = 0;
 
-    if (http == NULL) {
-        mst_fail(error, "%s: out of memory", url);
-        return 0;
-    }
     mst_http_set_stop(http, stop);
     if (mst_http_get_page(http, url, &page, error) == 0) {
         status = mst_http_status(http);

@@ -27,6 +27,7 @@
 #define LOG_LINES 8u
 
 struct mst_servers {
+    apr_pool_t            *pool;      /* it is there itself */
     struct mst_sandbox     root;
     struct mst_site        site;
     struct mst_test_users  test_users;
@@ -39,18 +40,12 @@ struct mst_servers {
     const volatile sig_atomic_t *stop;
 };
 
-void mst_servers_failure_free(struct mst_servers_failure *failure)
-{
-    free(failure->log);
-    failure->log = NULL;
-}
-
 /* ---- what must be there ----------------------------------------------------------- */
 
-int mst_servers_missing(const struct mst_stack *const *stacks,
+int mst_servers_missing(apr_pool_t *pool, const struct mst_stack *const *stacks,
                         const struct mst_workload *const *workloads, char error[MST_ERROR_MAX])
 {
-    struct mst_packages *packages = mst_packages_read(error);
+    struct mst_packages *packages = mst_packages_read(pool, error);
     char missing[MST_ERROR_MAX] = "";
 
     if (packages == NULL)
@@ -59,12 +54,11 @@ int mst_servers_missing(const struct mst_stack *const *stacks,
         mst_packages_missing(packages, (*stacks)->needs, missing);
     for (; *workloads != NULL; workloads++)
         mst_packages_missing(packages, (*workloads)->needs, missing);
-    mst_packages_free(packages);
     return missing[0] != '\0' ? mst_packages_tell(missing, error) : 0;
 }
 
-static int check_possible(const struct mst_stack *stack, const struct mst_workload *workload,
-                          char error[MST_ERROR_MAX])
+static int check_possible(apr_pool_t *pool, const struct mst_stack *stack,
+                          const struct mst_workload *workload, char error[MST_ERROR_MAX])
 {
     const struct mst_stack *stacks[] = { stack, NULL };
     const struct mst_workload *workloads[] = { workload, NULL };
@@ -75,7 +69,7 @@ static int check_possible(const struct mst_stack *stack, const struct mst_worklo
     if (stack->root && geteuid() != 0)
         return mst_fail(error, "the stack %s can be run by root alone: it needs %s", stack->name,
                         stack->test_users ? "users of its own" : "rights that only root has");
-    missing = mst_servers_missing(stacks, workloads, error);
+    missing = mst_servers_missing(pool, stacks, workloads, error);
     if (missing < 0)
         mst_warn("%s", error);   /* what there is no program of is told when it is started */
     return missing > 0 ? -1 : mst_module_check(error);
@@ -211,36 +205,32 @@ static void put_logs(FILE *out, const char *label, const char *directory, unsign
     globfree(&found);
 }
 
-char *mst_servers_log(const struct mst_servers *s, unsigned lines)
+char *mst_servers_log(apr_pool_t *pool, const struct mst_servers *s, unsigned lines)
 {
-    char *text = NULL, scripts[PATH_MAX];
-    size_t size = 0, i;
-    FILE *out = open_memstream(&text, &size);
+    char scripts[PATH_MAX], *text;
+    struct mst_stream logs;
+    size_t i;
 
-    if (out == NULL)
-        return NULL;
+    mst_stream_begin(&logs);
     if (snprintf(scripts, sizeof scripts, "%s/" MST_SCRIPTS_DIRECTORY, s->root.path) < PATH_MAX)
-        put_logs(out, "setup", scripts, lines);
+        put_logs(logs.out, "setup", scripts, lines);
     for (i = 0; i < s->site.server_count; i++)
-        put_logs(out, s->site.servers[i].name, s->site.servers[i].directory, lines);
-    if (fclose(out) == 0 && size > 0)
-        return text;
-    free(text);
-    return NULL;
+        put_logs(logs.out, s->site.servers[i].name, s->site.servers[i].directory, lines);
+    text = mst_stream_end(&logs, pool);
+    return text[0] != '\0' ? text : NULL;
 }
 
 /* ---- start and stop --------------------------------------------------------------- */
 
-static int make_items(struct mst_servers *s)
+static void make_items(struct mst_servers *s)
 {
     size_t i;
 
-    s->items = calloc(s->site.server_count, sizeof *s->items);
-    for (i = 0; s->items != NULL && i < s->site.server_count; i++)
+    s->items = apr_pcalloc(s->pool, s->site.server_count * sizeof *s->items);
+    for (i = 0; i < s->site.server_count; i++)
         s->items[i] = (struct mst_server){
             s->site.servers[i].name, s->site.servers[i].kind, s->site.servers[i].directory, 0,
         };
-    return s->items != NULL ? 0 : -1;
 }
 
 /* Everything up to the supervisor. */
@@ -257,12 +247,11 @@ static int prepare_servers(struct mst_servers *s, const struct mst_stack *stack,
     if (mst_ports_hold(options->parameters, held, ports, error) != 0)
         return -1;
     failed = mst_sandbox_make(&s->root, error) != 0 ||
-             mst_site_make(&s->site, stack, workload, options->parameters, s->root.path, ports,
+             mst_site_make(s->pool, &s->site, stack, workload, options->parameters, s->root.path, ports,
                            error) != 0 ||
              mst_contents_write(&s->root, &s->site, &s->test_users, error) != 0;
-    if (!failed && make_items(s) != 0)
-        failed = mst_fail(error, "out of memory for the servers");
     if (!failed) {
+        make_items(s);
         s->supervisor = mst_supervisor_start(&plan, error);
         failed = s->supervisor == NULL;
     }
@@ -270,23 +259,21 @@ static int prepare_servers(struct mst_servers *s, const struct mst_stack *stack,
     return failed ? -1 : 0;
 }
 
-struct mst_servers *mst_servers_start(const struct mst_stack *stack,
+struct mst_servers *mst_servers_start(apr_pool_t *pool, const struct mst_stack *stack,
                                       const struct mst_workload *workload,
                                       const struct mst_servers_options *options,
                                       struct mst_servers_failure *failure)
 {
-    struct mst_servers *s = calloc(1, sizeof *s);
+    apr_pool_t *own = mst_pool_new(NULL);
+    struct mst_servers *s = apr_pcalloc(own, sizeof *s);
     char ignored[MST_ERROR_MAX];
 
     *failure = (struct mst_servers_failure){ .log = NULL };
-    if (s == NULL) {
-        mst_fail(failure->sentence, "out of memory for the servers");
-        return NULL;
-    }
+    s->pool = own;
     s->root.fd = s->root.lock = -1;
     s->stop = options->stop;
     mst_sandbox_clean_leftovers();
-    if (check_possible(stack, workload, failure->sentence) != 0)
+    if (check_possible(pool, stack, workload, failure->sentence) != 0)
         goto failed;
     s->has_test_users = stack->test_users;
     if (s->has_test_users && mst_test_users_choose(&s->test_users, failure->sentence) != 0)
@@ -297,7 +284,7 @@ struct mst_servers *mst_servers_start(const struct mst_stack *stack,
         s->has_status = mst_page_check(s->site.status_url, NULL, s->stop, NULL, ignored) == 200;
         return s;
     }
-    failure->log = mst_servers_log(s, LOG_LINES);
+    failure->log = mst_servers_log(pool, s, LOG_LINES);
 
 failed:
     mst_servers_stop(s, ignored);
@@ -332,9 +319,7 @@ int mst_servers_stop(struct mst_servers *s, char error[MST_ERROR_MAX])
     else if (!s->stopped && s->root.fd >= 0)
         failed = mst_sandbox_clean(s->root.path, error);
     mst_sandbox_close(&s->root);
-    mst_site_free(&s->site);
-    free(s->items);
-    free(s);
+    apr_pool_destroy(s->pool);
     return failed;
 }
 
@@ -351,7 +336,8 @@ static void put_command(FILE *out, const struct mst_site_server *server)
     fputs("\n", out);
 }
 
-int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload *workload,
+int mst_servers_dry_run(apr_pool_t *pool, const struct mst_stack *stack,
+                        const struct mst_workload *workload,
                         const struct mst_servers_options *options, FILE *out,
                         char error[MST_ERROR_MAX])
 {
@@ -365,7 +351,7 @@ int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload
         mst_ports_hold(options->parameters, held, ports, error) != 0)
         return -1;
     mst_ports_release(held);
-    if (mst_site_make(&site, stack, workload, options->parameters, root, ports, error) != 0)
+    if (mst_site_make(pool, &site, stack, workload, options->parameters, root, ports, error) != 0)
         return -1;
     fprintf(out, "# %s with %s: %s\n", stack->name, workload->name, site.url);
     for (i = 0; i < site.server_count; i++)
@@ -377,7 +363,6 @@ int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload
                 site.files[i].mode, site.files[i].owner >= 0 ? ", of " : "",
                 site.files[i].owner >= 0 ? mst_test_user_names[site.files[i].owner] : "",
                 site.files[i].text);
-    mst_site_free(&site);
     return 0;
 }
 

@@ -38,23 +38,24 @@ struct mst_servers_failure {
     char  sentence[MST_ERROR_MAX];
     char *log;
 };
-void mst_servers_failure_free(struct mst_servers_failure *failure);
 
 /* The Debian packages that these stacks and workloads need (NULL at their end) and that
  * are not installed, as one sentence with one command. 0: none is missing; 1: error is that
  * sentence; -1: error says why it cannot be told. */
-int mst_servers_missing(const struct mst_stack *const *stacks,
+int mst_servers_missing(apr_pool_t *pool, const struct mst_stack *const *stacks,
                         const struct mst_workload *const *workloads, char error[MST_ERROR_MAX]);
 
 /* Removes what killed runners have left behind; starts the servers and waits until the workload's
- * page is right. NULL and *failure: nothing of it is left. */
-struct mst_servers *mst_servers_start(const struct mst_stack *stack,
+ * page is right. NULL and *failure, whose log is in the pool: nothing of it is left. The servers
+ * have a pool of their own. */
+struct mst_servers *mst_servers_start(apr_pool_t *pool, const struct mst_stack *stack,
                                       const struct mst_workload *workload,
                                       const struct mst_servers_options *options,
                                       struct mst_servers_failure *failure);
 
 /* Writes every file as it would be for a start. 0, or -1 with a sentence. */
-int mst_servers_dry_run(const struct mst_stack *stack, const struct mst_workload *workload,
+int mst_servers_dry_run(apr_pool_t *pool, const struct mst_stack *stack,
+                        const struct mst_workload *workload,
                         const struct mst_servers_options *options, FILE *out,
                         char error[MST_ERROR_MAX]);
 
@@ -65,7 +66,7 @@ const char *mst_servers_board_directory(const struct mst_servers *servers);
 
 struct mst_server {
     const char *name, *kind;      /* kind: apache, fpm, nginx */
-    char       *directory;        /* its own: configuration, logs */
+    const char *directory;        /* its own: configuration, logs */
     pid_t       pid;
 };
 size_t mst_servers_count(const struct mst_servers *servers);
@@ -81,8 +82,8 @@ int mst_servers_alive(struct mst_servers *servers, char error[MST_ERROR_MAX]);
 /* Becomes readable when a server ends, or the supervisor; for poll(). Then ask alive. */
 int mst_servers_fd(const struct mst_servers *servers);
 
-/* The last lines of each server's logs, on the heap; NULL: there are none. */
-char *mst_servers_log(const struct mst_servers *servers, unsigned lines);
+/* The last lines of each server's logs; NULL: there are none. */
+char *mst_servers_log(apr_pool_t *pool, const struct mst_servers *servers, unsigned lines);
 
 /* Stops them in reverse order, tears down, removes their directory, frees. 0, or -1 with
  * a sentence: what did not end by itself, or could not be removed. NULL is fine. */

@@ -7,8 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/array.h"
-#include "base/strings.h"
 #include "lab/files/paths.h"
 #include "lab/servers/scripts.h"
 #include "lab/servers/test_users.h"
@@ -20,11 +18,6 @@ struct work {
     const struct mst_workload *workload;
     char *error;
 };
-
-static int no_memory(const struct work *w)
-{
-    return mst_fail(w->error, "out of memory for the stack %s", w->stack->name);
-}
 
 /* ---- parameters ------------------------------------------------------------------- */
 
@@ -63,22 +56,17 @@ static int check_given(const struct work *w, const struct mst_parameters *given)
 
 /* ---- files ------------------------------------------------------------------------ */
 
-/* Adds a file; takes the text, also where it fails. No text: why was told. */
-static int add_file(const struct work *w, const char *path, char *text, unsigned mode, int owner)
+/* Adds a file. No text: why was told. */
+static int add_file(const struct work *w, const char *path, const char *text, unsigned mode,
+                    int owner)
 {
+    struct mst_site *site = w->site;
     struct mst_site_file *file;
-    char *copy;
 
     if (text == NULL)
         return -1;
-    copy = strdup(path);
-    file = copy != NULL ? mst_append(&w->site->files, &w->site->file_count, sizeof *file) : NULL;
-    if (file == NULL) {
-        free(copy);
-        free(text);
-        return no_memory(w);
-    }
-    *file = (struct mst_site_file){ copy, text, mode, owner };
+    file = mst_pool_append(site->pool, &site->files, &site->file_count, sizeof *file);
+    *file = (struct mst_site_file){ apr_pstrdup(site->pool, path), text, mode, owner };
     return 0;
 }
 
@@ -102,7 +90,7 @@ static char *expand(const struct work *w, const struct mst_text *text,
 /* A file of stacks/include, as this server sees it. */
 static int add_include(const struct work *w, const char *server, const char *name)
 {
-    char source[PATH_MAX], path[PATH_MAX], data[PATH_MAX], *bytes, *expanded;
+    char source[PATH_MAX], path[PATH_MAX], data[PATH_MAX], *bytes;
     size_t length;
 
     mst_data_directory(data);
@@ -111,12 +99,11 @@ static int add_include(const struct work *w, const char *server, const char *nam
         return mst_fail(w->error, "the path %s is too long", data);
     if (has_file(w->site, path))
         return 0;
-    bytes = mst_text_load(source, &length, w->error);
+    bytes = mst_text_load(w->site->pool, source, &length, w->error);
     if (bytes == NULL)
         return -1;
-    expanded = mst_expand(&w->site->variables, source, 1, bytes, w->error);
-    free(bytes);
-    return add_file(w, path, expanded, 0644, -1);
+    return add_file(w, path, mst_expand(&w->site->variables, source, 1, bytes, w->error), 0644,
+                    -1);
 }
 
 /* Adds the files that this one includes. */
@@ -219,28 +206,20 @@ static void put_quoted(FILE *out, const char *value)
 static int add_script(const struct work *w, const struct mst_text *text,
                       const struct mst_text_section *section, const char *of)
 {
-    char path[64], *body = expand(w, text, section), *script = NULL;
-    FILE *out = body != NULL ? open_memstream(&script, &(size_t){ 0 }) : NULL;
+    char path[64], *body = expand(w, text, section);
+    struct mst_stream script;
     size_t i;
 
     if (body == NULL)
         return -1;
-    for (i = 0; out != NULL && i < w->site->variables.count; i++) {
-        fprintf(out, "export %s=", w->site->variables.items[i].name);
-        put_quoted(out, w->site->variables.items[i].value);
+    mst_stream_begin(&script);
+    for (i = 0; i < w->site->variables.count; i++) {
+        fprintf(script.out, "export %s=", w->site->variables.items[i].name);
+        put_quoted(script.out, w->site->variables.items[i].value);
     }
-    if (out != NULL) {
-        fputs(body, out);
-        if (fclose(out) != 0) {
-            free(script);
-            script = NULL;
-        }
-    }
-    free(body);
-    if (script == NULL)
-        return no_memory(w);
+    fputs(body, script.out);
     snprintf(path, sizeof path, MST_SCRIPTS_DIRECTORY "/%s.%s", section->kind, of);
-    return add_file(w, path, script, 0600, -1);
+    return add_file(w, path, mst_stream_end(&script, w->site->pool), 0600, -1);
 }
 
 /* Files and scripts of the stack or the workload. */
@@ -270,11 +249,10 @@ static int add_php_ini(const struct work *w)
 {
     const struct mst_parameters *variables = &w->site->variables;
     const char *extension = mst_parameters_get(variables, "MPMSTAT_EXTENSION");
-    char *text = NULL, **name;
-    FILE *out = open_memstream(&text, &(size_t){ 0 });
+    struct mst_stream ini;
+    FILE *out = mst_stream_begin(&ini);
+    char **name;
 
-    if (out == NULL)
-        return no_memory(w);
     fprintf(out, "; The PHP of this stack reads this file, php.d next to it, and nothing else.\n"
             "zend_extension = opcache\n"
             "opcache.enable = 1\n"
@@ -293,22 +271,18 @@ static int add_php_ini(const struct work *w)
     if (extension[0] != '\0')
         fprintf(out, "\n; The recording.\nextension = \"%s\"\nmpmstat.board = \"%s/\"\n", extension,
                 mst_parameters_get(variables, "BOARDS"));
-    if (fclose(out) != 0) {
-        free(text);
-        return no_memory(w);
-    }
-    return add_file(w, "php.ini", text, 0644, -1);
+    return add_file(w, "php.ini", mst_stream_end(&ini, w->site->pool), 0644, -1);
 }
 
 /* ---- servers ---------------------------------------------------------------------- */
 
-/* A copy of the words. NULL: out of memory. */
-static char **make_argv(const char *const *words)
+/* A copy of the words. */
+static char **make_argv(apr_pool_t *pool, const char *const *words)
 {
-    struct mst_strings argv = { 0 };
+    struct mst_list argv = { 0 };
 
-    mst_strings_add_all(&argv, (char *const *)words);
-    return mst_strings_steal(&argv);
+    mst_list_add_all(pool, &argv, words);
+    return argv.items;
 }
 
 static int add_server(const struct work *w, const struct mst_text_section *section)
@@ -326,17 +300,17 @@ static int add_server(const struct work *w, const struct mst_text_section *secti
     snprintf(fpm, sizeof fpm, "php-fpm%s", php);
     *server = (struct mst_site_server){ .kind = section->kind, .name = section->name };
     if (strcmp(section->kind, "apache") == 0)
-        server->argv = make_argv((const char *const[]){ "apache2", "-d", directory, "-f", file,
+        server->argv = make_argv(w->site->pool, (const char *const[]){ "apache2", "-d", directory, "-f", file,
             "-DFOREGROUND", geteuid() == 0 ? "-DROOT" : NULL, NULL });
     else if (strcmp(section->kind, "fpm") == 0)
-        server->argv = make_argv((const char *const[]){ fpm, "--nodaemonize", "--fpm-config", file,
+        server->argv = make_argv(w->site->pool, (const char *const[]){ fpm, "--nodaemonize", "--fpm-config", file,
             "-c", ini, NULL });
     else
-        server->argv = make_argv((const char *const[]){ "nginx", "-p", directory, "-c", file, "-e",
+        server->argv = make_argv(w->site->pool, (const char *const[]){ "nginx", "-p", directory, "-c", file, "-e",
             log, "-g", "daemon off;", NULL });
-    server->directory = strdup(directory);
+    server->directory = apr_pstrdup(w->site->pool, directory);
     w->site->server_count++;
-    return server->argv != NULL && server->directory != NULL ? 0 : no_memory(w);
+    return 0;
 }
 
 static int add_servers(const struct work *w)
@@ -344,9 +318,7 @@ static int add_servers(const struct work *w)
     const struct mst_text *text = &w->stack->text;
     size_t i;
 
-    w->site->servers = calloc(text->count + 1, sizeof *w->site->servers);
-    if (w->site->servers == NULL)
-        return no_memory(w);
+    w->site->servers = apr_pcalloc(w->site->pool, (text->count + 1) * sizeof *w->site->servers);
     for (i = 0; i < text->count; i++)
         if (mst_stack_is_server(&text->sections[i]) &&
             (add_server(w, &text->sections[i]) != 0 ||
@@ -365,43 +337,41 @@ static char *expand_fact(const struct work *w, const struct mst_facts *facts, co
     return mst_expand(&w->site->variables, facts->text->path, fact->line, fact->value, w->error);
 }
 
+/* http://127.0.0.1:PORT/path */
+static char *url_of(const struct work *w, const char *path)
+{
+    return apr_pstrcat(w->site->pool, "http://127.0.0.1:",
+                       mst_parameters_get(&w->site->variables, "PORT"), path, NULL);
+}
+
 static int set_workload(const struct work *w)
 {
-    char *docroot = expand_fact(w, &w->workload->facts, "docroot"), *path = NULL;
-    int failed = docroot == NULL ? -1 : mst_site_set(w->site, "DOCROOT", docroot, w->error);
+    char *docroot = expand_fact(w, &w->workload->facts, "docroot"), *path;
 
-    free(docroot);
-    if (failed || (w->site->expects = expand_fact(w, &w->workload->facts, "expects")) == NULL ||
+    if (docroot == NULL)
+        return -1;
+    mst_parameters_set(&w->site->variables, "DOCROOT", docroot);
+    if ((w->site->expects = expand_fact(w, &w->workload->facts, "expects")) == NULL ||
         (path = expand_fact(w, &w->workload->facts, "url")) == NULL)
         return -1;
-    failed = asprintf(&w->site->url, "http://127.0.0.1:%s%s",
-                      mst_parameters_get(&w->site->variables, "PORT"), path) < 0;
-    if (failed)
-        w->site->url = NULL;
-    free(path);
-    return failed ? no_memory(w) : 0;
+    w->site->url = url_of(w, path);
+    return 0;
 }
 
 static int set_status(const struct work *w)
 {
-    if (w->stack->status[0] != '\0') {
-        w->site->status_url = expand_fact(w, &w->stack->facts, "status");
-        return w->site->status_url != NULL ? 0 : -1;
-    }
-    if (asprintf(&w->site->status_url, "http://127.0.0.1:%s/mpm-status",
-                 mst_parameters_get(&w->site->variables, "PORT")) >= 0)
-        return 0;
-    w->site->status_url = NULL;
-    return no_memory(w);
+    w->site->status_url = w->stack->status[0] != '\0' ? expand_fact(w, &w->stack->facts, "status")
+                                                      : url_of(w, "/mpm-status");
+    return w->site->status_url != NULL ? 0 : -1;
 }
 
-int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
+int mst_site_make(apr_pool_t *pool, struct mst_site *site, const struct mst_stack *stack,
                   const struct mst_workload *workload, const struct mst_parameters *given,
                   const char *root, const unsigned ports[MST_PORTS], char error[MST_ERROR_MAX])
 {
     const struct work w = { site, stack, workload, error };
 
-    *site = (struct mst_site){ .root = root };
+    *site = (struct mst_site){ .pool = pool, .root = root, .variables.pool = pool };
     if (check_given(&w, given) == 0 && mst_site_set_variables(site, stack, ports, error) == 0 &&
         mst_expand_parameters(&site->variables, &workload->parameters, given, error) == 0 &&
         mst_expand_parameters(&site->variables, &stack->parameters, given, error) == 0 &&
@@ -409,27 +379,5 @@ int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
         add_others(&w, &stack->text, "stack") == 0 &&
         add_others(&w, &workload->text, "workload") == 0 && add_servers(&w) == 0)
         return 0;
-    mst_site_free(site);
     return -1;
-}
-
-void mst_site_free(struct mst_site *site)
-{
-    size_t i;
-
-    for (i = 0; i < site->file_count; i++) {
-        free(site->files[i].path);
-        free(site->files[i].text);
-    }
-    for (i = 0; i < site->server_count; i++) {
-        mst_strings_free_items(site->servers[i].argv);
-        free(site->servers[i].directory);
-    }
-    free(site->files);
-    free(site->servers);
-    free(site->url);
-    free(site->expects);
-    free(site->status_url);
-    mst_parameters_free(&site->variables);
-    *site = (struct mst_site){ 0 };
 }

@@ -13,40 +13,38 @@
 #define MST_PORTS 4
 
 struct mst_site_file {
-    char    *path;           /* below ROOT */
-    char    *text;
+    const char *path;        /* below ROOT */
+    const char *text;
     unsigned mode;
     int      owner;          /* of the test users; -1: the user that runs the lab */
 };
 
 struct mst_site_server {
     const char *kind, *name;
-    char       *directory;   /* its own */
+    const char *directory;   /* its own */
     char      **argv;        /* NULL at its end */
 };
 
 struct mst_site {
+    apr_pool_t *pool;        /* all of it is there */
     const char *root;
     struct mst_parameters variables;
     size_t file_count;
     struct mst_site_file *files;
     size_t server_count;
     struct mst_site_server *servers;
-    char  *url;              /* of the workload's page */
-    char  *expects;
-    char  *status_url;       /* where the status page should be */
+    const char *url;         /* of the workload's page */
+    const char *expects;
+    const char *status_url;  /* where the status page should be */
 };
 
 /* Works it out for this directory (which need not exist) and these ports; given can be
- * NULL. 0, or -1 with a sentence; then there is nothing to free. */
-int mst_site_make(struct mst_site *site, const struct mst_stack *stack,
+ * NULL. 0, or -1 with a sentence. */
+int mst_site_make(apr_pool_t *pool, struct mst_site *site, const struct mst_stack *stack,
                   const struct mst_workload *workload, const struct mst_parameters *given,
                   const char *root, const unsigned ports[MST_PORTS], char error[MST_ERROR_MAX]);
-void mst_site_free(struct mst_site *site);
 
-/* site_variables.c: sets a variable, to a value or to ROOT/below. 0, or -1 with a sentence. */
-int mst_site_set(struct mst_site *site, const char *name, const char *value,
-                 char error[MST_ERROR_MAX]);
+/* site_variables.c: sets a variable to ROOT/below. 0, or -1 with a sentence. */
 int mst_site_set_below(struct mst_site *site, const char *name, const char *below,
                        char error[MST_ERROR_MAX]);
 /* site_variables.c: sets the built-in variables (servers.h). 0, or -1 with a sentence. */

@@ -15,11 +15,9 @@
 
 const char *const mst_site_port_names[MST_PORTS] = { "PORT", "PORT_2", "PORT_3", "PORT_4" };
 
-int mst_site_set(struct mst_site *site, const char *name, const char *value,
-                 char error[MST_ERROR_MAX])
+static void set(struct mst_site *site, const char *name, const char *value)
 {
-    return mst_parameters_set(&site->variables, name, value) == 0 ? 0 :
-           mst_fail(error, "out of memory for a stack's variables");
+    mst_parameters_set(&site->variables, name, value);
 }
 
 int mst_site_set_below(struct mst_site *site, const char *name, const char *below,
@@ -29,7 +27,8 @@ int mst_site_set_below(struct mst_site *site, const char *name, const char *belo
 
     if (snprintf(path, sizeof path, "%s/%s", site->root, below) >= PATH_MAX)
         return mst_fail(error, "the path %s is too long", site->root);
-    return mst_site_set(site, name, path, error);
+    set(site, name, path);
+    return 0;
 }
 
 /* The version in the last, by version, of the files of that pattern; before and after it in
@@ -80,21 +79,8 @@ static int set_user(struct mst_site *site, char error[MST_ERROR_MAX])
     if (name == NULL)
         return mst_fail(error, "expected a user with the number %u in /etc/passwd, found none",
                         geteuid());
-    return mst_site_set(site, "USER", name, error) != 0 ? -1 :
-           mst_site_set(site, "GROUP", name, error);
-}
-
-static int set_ports(struct mst_site *site, const unsigned ports[MST_PORTS],
-                     char error[MST_ERROR_MAX])
-{
-    char number[16];
-    size_t i;
-
-    for (i = 0; i < MST_PORTS; i++) {
-        snprintf(number, sizeof number, "%u", ports[i]);
-        if (mst_site_set(site, mst_site_port_names[i], number, error) != 0)
-            return -1;
-    }
+    set(site, "USER", name);
+    set(site, "GROUP", name);
     return 0;
 }
 
@@ -114,20 +100,19 @@ int mst_site_set_variables(struct mst_site *site, const struct mst_stack *stack,
     mst_data_directory(data);
     mst_module_path(module);
     mst_extension_path(extension);
-    if (mst_site_set(site, "ROOT", site->root, error) != 0 ||
-        mst_site_set(site, "MODULES", MODULES, error) != 0 ||
-        mst_site_set(site, "PHP_VERSION", version, error) != 0)
-        return -1;
+    set(site, "ROOT", site->root);
+    set(site, "MODULES", MODULES);
+    set(site, "PHP_VERSION", version);
     for (i = 0; i < sizeof paths / sizeof *paths; i++)
         if (mst_site_set_below(site, paths[i].name, paths[i].below, error) != 0)
             return -1;
-    if (set_user(site, error) != 0 || set_ports(site, ports, error) != 0)
+    if (set_user(site, error) != 0)
         return -1;
+    for (i = 0; i < MST_PORTS; i++)
+        set(site, mst_site_port_names[i], mst_pool_printf(site->pool, "%u", ports[i]));
     for (i = 0; i < sizeof installed / sizeof *installed; i++)
-        if (mst_site_set(site, installed[i].name, installed[i].value, error) != 0)
-            return -1;
+        set(site, installed[i].name, installed[i].value);
     for (i = 0; i < MST_TEST_USERS && stack->test_users; i++)
-        if (mst_site_set(site, mst_test_user_variables[i], mst_test_user_names[i], error) != 0)
-            return -1;
+        set(site, mst_test_user_variables[i], mst_test_user_names[i]);
     return 0;
 }

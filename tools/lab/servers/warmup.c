@@ -1,7 +1,6 @@
 /* warmup.c - see warmup.h. One thread, libcurl's multi interface. */
 #include "lab/servers/warmup.h"
 
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/ratio.h"
@@ -31,10 +30,8 @@ static size_t discard(char *bytes, size_t size, size_t count, void *context)
 
 static CURL *make_handle(const char *url)
 {
-    CURL *curl = curl_easy_init();
+    CURL *curl = mst_have(curl_easy_init());
 
-    if (curl == NULL)
-        return NULL;
     mst_http_set_defaults(curl, url);
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_0);
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "mpmstat (warming up)");
@@ -43,22 +40,17 @@ static CURL *make_handle(const char *url)
 }
 
 /* All connections begin with a request. */
-static bool open_connections(struct warming *w, const char *url)
+static void open_connections(struct warming *w, apr_pool_t *pool, const char *url)
 {
     unsigned i;
 
-    w->multi = curl_multi_init();
-    w->handles = calloc(w->options->connections + 1, sizeof *w->handles);
-    if (w->multi == NULL || w->handles == NULL)
-        return false;
+    w->multi = mst_have(curl_multi_init());
+    w->handles = apr_pcalloc(pool, (w->options->connections + 1) * sizeof *w->handles);
     curl_multi_setopt(w->multi, CURLMOPT_MAXCONNECTS, (long)w->options->connections);
     for (i = 0; i < w->options->connections; i++) {
         w->handles[i] = make_handle(url);
-        if (w->handles[i] == NULL || curl_multi_add_handle(w->multi, w->handles[i]) != CURLM_OK)
-            return false;
-        w->in_flight++;
+        w->in_flight += curl_multi_add_handle(w->multi, w->handles[i]) == CURLM_OK;
     }
-    return true;
 }
 
 /* Counts a request that has ended; another follows it, or none any more. */
@@ -133,33 +125,26 @@ static void free_handles(struct warming *w)
 {
     unsigned i;
 
-    for (i = 0; w->handles != NULL && w->handles[i] != NULL; i++) {
+    for (i = 0; w->handles[i] != NULL; i++) {
         curl_multi_remove_handle(w->multi, w->handles[i]);
         curl_easy_cleanup(w->handles[i]);
     }
-    free(w->handles);
     curl_multi_cleanup(w->multi);
 }
 
-int mst_warm_up(const char *url, const struct mst_warmup_options *given,
-                struct mst_warmup *result, char error[MST_ERROR_MAX])
+void mst_warm_up(apr_pool_t *pool, const char *url, const struct mst_warmup_options *given,
+                 struct mst_warmup *result)
 {
     struct mst_warmup_options options = *given;
     struct warming w = { .options = &options, .result = result };
     uint64_t began = mst_now_ns();
-    int status = 0;
 
     *result = (struct mst_warmup){ 0 };
     if (options.connections > MST_WARMUP_CONNECTIONS)
         options.connections = MST_WARMUP_CONNECTIONS;
-    if (open_connections(&w, url)) {
-        load(&w);
-        drain_connections(&w);
-        result->took_ns = mst_now_ns() - began;
-    } else {
-        status = mst_fail(error, "cannot warm up: out of memory for %u connections",
-                          options.connections);
-    }
+    open_connections(&w, pool, url);
+    load(&w);
+    drain_connections(&w);
+    result->took_ns = mst_now_ns() - began;
     free_handles(&w);
-    return status;
 }

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
+#include "memory/pool.h"
 
 #define MST_WARMUP_CONNECTIONS 2000u    /* more are never opened */
 
@@ -29,8 +29,7 @@ struct mst_warmup {
     bool     steady;
 };
 
-/* 0, or -1 with a sentence. */
-int mst_warm_up(const char *url, const struct mst_warmup_options *options,
-                struct mst_warmup *result, char error[MST_ERROR_MAX]);
+void mst_warm_up(apr_pool_t *pool, const char *url, const struct mst_warmup_options *options,
+                 struct mst_warmup *result);
 
 #endif

@@ -14,7 +14,7 @@
 
 #define START_LIMIT_NS (60 * MST_NS_PER_S)    /* what a start and a stop take at most */
 
-struct wanted { unsigned number; char *path; };
+struct wanted { apr_pool_t *pool; unsigned number; char *path; bool found; };
 
 static int take_if_number(void *context, const char *path)
 {
@@ -22,28 +22,24 @@ static int take_if_number(void *context, const char *path)
     char error[MST_ERROR_MAX];
     struct mst_study study;
 
-    if (mst_study_read(&study, path, MST_STUDY_QUICK, error) != 0)
-        return 0;
-    if (study.number == wanted->number)
-        wanted->path = strdup(path);
-    mst_study_free(&study);
-    return wanted->path != NULL;
+    wanted->found = mst_study_read(wanted->pool, &study, path, MST_STUDY_QUICK, error) == 0 &&
+                    study.number == wanted->number;
+    if (wanted->found)
+        snprintf(wanted->path, PATH_MAX, "%s", path);
+    return wanted->found;
 }
 
 /* The path of the study that is meant by a number, a name or a path. 0, or -1 said why. */
-static int find_study(const char *given, char path[PATH_MAX])
+static int find_study(apr_pool_t *pool, const char *given, char path[PATH_MAX])
 {
     char error[MST_ERROR_MAX];
-    struct wanted wanted = { 0 };
+    struct wanted wanted = { .pool = pool, .path = path };
 
     if (given[0] != '\0' && strspn(given, "0123456789") == strlen(given)) {
         wanted.number = (unsigned)strtoul(given, NULL, 10);
         mst_lab_each("study", take_if_number, &wanted);
-        if (wanted.path != NULL) {
-            snprintf(path, PATH_MAX, "%s", wanted.path);
-            free(wanted.path);
+        if (wanted.found)
             return 0;
-        }
     }
     if (mst_lab_file(given, "study", NULL, path, error) == 0)
         return 0;
@@ -51,8 +47,7 @@ static int find_study(const char *given, char path[PATH_MAX])
     return -1;
 }
 
-/* The directory of a file, on the heap. NULL: out of memory. */
-static char *directory_of(const char *path)
+static char *directory_of(apr_pool_t *pool, const char *path)
 {
     char real[PATH_MAX], *slash;
 
@@ -60,20 +55,20 @@ static char *directory_of(const char *path)
         snprintf(real, sizeof real, "%s", path);
     slash = strrchr(real, '/');
     if (slash == NULL)
-        return strdup(".");
+        return apr_pstrdup(pool, ".");
     *slash = '\0';
-    return strdup(real[0] != '\0' ? real : "/");
+    return apr_pstrdup(pool, real[0] != '\0' ? real : "/");
 }
 
 int mst_lab_read_study(struct mst_lab *lab)
 {
     char path[PATH_MAX], error[MST_ERROR_MAX];
 
-    if (find_study(lab->options->study, path) != 0)
+    if (find_study(lab->pool, lab->options->study, path) != 0)
         return MST_EXIT_USAGE;
-    if (mst_study_read(&lab->study, path, lab->options->size, error) != 0)
+    if (mst_study_read(lab->pool, &lab->study, path, lab->options->size, error) != 0)
         return mst_failed(MST_EXIT_USAGE, "%s", error);
-    lab->beside = directory_of(path);
+    lab->beside = directory_of(lab->pool, path);
     return MST_EXIT_OK;
 }
 
@@ -84,14 +79,12 @@ int mst_lab_plan(struct mst_lab *lab, uint64_t seed, char *const *only)
     char error[MST_ERROR_MAX];
     uint64_t all_ns;
 
-    if (mst_schedule_make(&lab->schedule, &lab->study, &options, error) != 0)
+    if (mst_schedule_make(lab->pool, &lab->schedule, &lab->study, &options, error) != 0)
         return mst_failed(MST_EXIT_USAGE, "%s", error);
-    lab->finished = calloc(lab->schedule.step_count + 1, sizeof *lab->finished);
+    lab->finished = apr_pcalloc(lab->pool, (lab->schedule.step_count + 1) * sizeof *lab->finished);
     all_ns = lab->schedule.limit_ns + lab->schedule.start_count * START_LIMIT_NS;
     lab->limit_ns = lab->study.limit_ns > 0 && lab->study.limit_ns < all_ns ? lab->study.limit_ns
                                                                             : all_ns;
-    if (lab->finished == NULL)
-        return mst_failed(MST_EXIT_USAGE, "out of memory for the study");
     return MST_EXIT_OK;
 }
 

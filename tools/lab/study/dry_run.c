@@ -39,7 +39,7 @@ static int put_configurations(const struct mst_schedule *s)
         last = s->steps[i].start;
         printf("\n==== start %u: %s with %s %s\n", last, of->stack->name, of->workload->name,
                of->parameters);
-        if (mst_servers_dry_run(of->stack, of->workload, &options, stdout, error) != 0)
+        if (mst_servers_dry_run(s->pool, of->stack, of->workload, &options, stdout, error) != 0)
             return mst_failed(MST_EXIT_BAD, "%s", error);
     }
     return MST_EXIT_OK;

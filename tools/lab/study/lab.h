@@ -7,11 +7,11 @@
 #define MPMSTAT_LAB_LAB_H
 
 #include "archive/writer.h"
-#include "base/strings.h"
 #include "console/stop.h"
 #include "lab/files/study.h"
 #include "lab/study/plan.h"
 #include "lab/study/step.h"
+#include "memory/pool.h"
 
 #define MST_STUDY_ARCHIVE "study.db"   /* in the output directory */
 
@@ -20,14 +20,15 @@ struct mst_lab_options {
     enum mst_study_size size;
     bool     size_given, seed_given, dry_run, verbose, help;
     uint64_t seed;
-    struct mst_strings only;     /* stacks; empty: all */
+    struct mst_list only;        /* stacks; empty: all */
 };
 
 struct mst_lab {
+    apr_pool_t *pool;            /* all of it, but for a step's own */
     const struct mst_lab_options *options;
-    char    *directory;          /* the output */
+    const char *directory;       /* the output */
     int      lock;               /* held on it while it is written; -1 */
-    char    *beside;             /* directory of the study's file; NULL: none */
+    const char *beside;          /* directory of the study's file; NULL: none */
     struct mst_stop     stop;
     struct mst_study    study;
     struct mst_schedule schedule;
@@ -39,6 +40,7 @@ struct mst_lab {
 
     uint64_t began_ns, limit_ns;           /* CLOCK_MONOTONIC; of the whole study */
     const struct mst_step *running;
+    const char *step_name;       /* of that; it says which workload, where there are several */
     uint64_t step_began_ns, shown_ns;
     uint64_t taken_ns, expected_ns;        /* of the steps made now: to learn from */
 };
@@ -46,7 +48,8 @@ struct mst_lab {
 /* ---- options.c: the command line; returns an enum mst_exit ---- */
 
 extern const char mst_lab_run_help[];
-int mst_lab_read_options(struct mst_lab_options *options, int argc, char **argv);
+int mst_lab_read_options(apr_pool_t *pool, struct mst_lab_options *options, int argc,
+                         char **argv);
 
 /* ---- choose.c: the study and its plan; return an enum mst_exit ---- */
 

@@ -2,7 +2,6 @@
 #include "lab/study/lab.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "console/diag.h"
@@ -33,27 +32,20 @@ int mst_lab_check_needs(const struct mst_lab *lab)
 {
     const struct mst_schedule *s = &lab->schedule;
     struct mst_stack loads = { 0 };
-    const struct mst_stack **stacks = calloc(s->stack_count + 2, sizeof *stacks);
-    char **needs = calloc(lab->study.runs_count + 1, sizeof *needs), error[MST_ERROR_MAX];
+    const struct mst_stack **stacks = apr_pcalloc(lab->pool,
+                                                  (s->stack_count + 2) * sizeof *stacks);
     size_t i, count = 0;
+    char error[MST_ERROR_MAX];
     const char *package;
-    int missing = -1;
 
-    if (stacks != NULL && needs != NULL) {
-        for (i = 0; i < lab->study.runs_count; i++)
-            if ((package = missing_program(&lab->study.runs[i])) != NULL)
-                needs[count++] = (char *)package;
-        loads.needs = needs;
-        memcpy(stacks, s->stacks, s->stack_count * sizeof *stacks);
-        stacks[s->stack_count] = &loads;
-        missing = mst_servers_missing(stacks, (const struct mst_workload *const *)s->workloads,
-                                      error);
-    } else {
-        snprintf(error, sizeof error, "out of memory for the study");
-    }
-    free(stacks);
-    free(needs);
-    if (missing == 0)
+    loads.needs = apr_pcalloc(lab->pool, (lab->study.runs_count + 1) * sizeof *loads.needs);
+    for (i = 0; i < lab->study.runs_count; i++)
+        if ((package = missing_program(&lab->study.runs[i])) != NULL)
+            loads.needs[count++] = (char *)package;
+    memcpy(stacks, s->stacks, s->stack_count * sizeof *stacks);
+    stacks[s->stack_count] = &loads;
+    if (mst_servers_missing(lab->pool, stacks, (const struct mst_workload *const *)s->workloads,
+                            error) == 0)
         return MST_EXIT_OK;
     return mst_failed(MST_EXIT_TARGET, "%s", error);
 }

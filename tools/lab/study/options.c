@@ -14,15 +14,13 @@ const char mst_lab_run_help[] =
 #include "tools/lab/study/help.opt"
 
 /* Adds the names of a list with commas, which is cut up. */
-static int add_only(struct mst_lab_options *o, char *names)
+static int add_only(apr_pool_t *pool, struct mst_lab_options *o, char *names)
 {
     char *save = NULL, *name;
     size_t before = o->only.count;
 
     for (name = strtok_r(names, ", ", &save); name != NULL; name = strtok_r(NULL, ", ", &save))
-        mst_strings_add(&o->only, name);
-    if (o->only.failed)
-        return mst_failed(MST_EXIT_USAGE, "out of memory for the command line");
+        mst_list_add(pool, &o->only, name);
     if (o->only.count == before)
         return mst_usage_error("lab run", "--only takes names of stacks, with commas between them");
     return MST_EXIT_OK;
@@ -50,13 +48,13 @@ static int take_seed(struct mst_lab_options *o, const char *text)
     return MST_EXIT_OK;
 }
 
-static int read_option(struct mst_lab_options *o, int option, char **argv)
+static int read_option(apr_pool_t *pool, struct mst_lab_options *o, int option, char **argv)
 {
     switch (option) {
     case MST_OPTION_OUTPUT: o->output = optarg; return MST_EXIT_OK;
     case MST_OPTION_QUICK: return take_size(o, MST_STUDY_QUICK);
     case MST_OPTION_FULL: return take_size(o, MST_STUDY_FULL);
-    case MST_OPTION_ONLY: return add_only(o, optarg);
+    case MST_OPTION_ONLY: return add_only(pool, o, optarg);
     case MST_OPTION_SEED: return take_seed(o, optarg);
     case MST_OPTION_DRY_RUN: o->dry_run = true; return MST_EXIT_OK;
     case MST_OPTION_RESUME: o->resume = optarg; return MST_EXIT_OK;
@@ -83,14 +81,14 @@ static int check_options(const struct mst_lab_options *o, int argc, char **argv)
     return MST_EXIT_OK;
 }
 
-int mst_lab_read_options(struct mst_lab_options *o, int argc, char **argv)
+int mst_lab_read_options(apr_pool_t *pool, struct mst_lab_options *o, int argc, char **argv)
 {
     int option, status;
 
     opterr = 0;
     optind = 0;
     while ((option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1) {
-        status = read_option(o, option, argv);
+        status = read_option(pool, o, option, argv);
         if (status != MST_EXIT_OK)
             return status;
     }

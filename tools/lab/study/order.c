@@ -1,17 +1,14 @@
 /* order.c - the order in which the cases of a study are run: see plan.h. */
 #include "lab/study/plan.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
 #include "stats/random.h"
 
 struct ordering {
     struct mst_schedule *schedule;
     const char *study;
     size_t     *order;        /* of the cases, in the present block */
-    size_t      step_room;
     char       *error;
 };
 
@@ -40,15 +37,14 @@ static bool share_servers(const struct mst_planned *a, const struct mst_planned 
 static int add_step(struct ordering *o, const struct mst_planned *of, unsigned block)
 {
     struct mst_schedule *s = o->schedule;
+    struct mst_step *step;
 
     if (s->step_count == MST_STEPS_MAX)
         return mst_fail(o->error, "the study %s has more than %u steps: fewer repetitions, or "
                         "fewer cases", o->study, MST_STEPS_MAX);
-    if (!mst_grow(&s->steps, &o->step_room, s->step_count, sizeof *s->steps))
-        return mst_fail(o->error, "out of memory for the plan of %s", o->study);
-    s->steps[s->step_count] = (struct mst_step){ (unsigned)s->step_count + 1, block, block,
-                                                 (unsigned)s->start_count, of };
-    s->step_count++;
+    step = mst_pool_append(s->pool, &s->steps, &s->step_count, sizeof *step);
+    *step = (struct mst_step){ (unsigned)s->step_count, block, block, (unsigned)s->start_count,
+                               of };
     s->about_ns += of->runs->about_ns + of->runs->warmup_ns / 4;
     s->limit_ns += of->runs->limit_ns + of->runs->warmup_ns;
     return 0;
@@ -86,19 +82,16 @@ int mst_schedule_order(struct mst_schedule *s, const char *study, char error[MST
     struct ordering o = { .schedule = s, .study = study, .error = error };
     uint64_t state = s->seed;
     unsigned blocks = 0, block;
-    int failed = 0;
     size_t i;
 
-    o.order = calloc(s->case_count + 1, sizeof *o.order);
-    if (o.order == NULL)
-        return mst_fail(error, "out of memory for the plan of %s", study);
+    o.order = apr_pcalloc(s->pool, (s->case_count + 1) * sizeof *o.order);
     for (i = 0; i < s->case_count; i++) {
         o.order[i] = i;
         if (s->cases[i].runs->repetitions > blocks)
             blocks = s->cases[i].runs->repetitions;
     }
-    for (block = 1; block <= blocks && !failed; block++)
-        failed = add_block(&o, block, &state);
-    free(o.order);
-    return failed;
+    for (block = 1; block <= blocks; block++)
+        if (add_block(&o, block, &state) != 0)
+            return -1;
+    return 0;
 }

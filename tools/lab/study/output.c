@@ -23,13 +23,12 @@ int mst_lab_archive_failed(const struct mst_lab *lab)
 /* The load tools are told of files in it: by a path that is right everywhere. */
 static int make_absolute(struct mst_lab *lab)
 {
-    char *real = realpath(lab->directory, NULL);
+    char real[PATH_MAX];
 
-    if (real == NULL)
+    if (realpath(lab->directory, real) == NULL)
         return mst_failed(MST_EXIT_OUTPUT, "cannot open the directory %s: %s", lab->directory,
                           strerror(errno));
-    free(lab->directory);
-    lab->directory = real;
+    lab->directory = apr_pstrdup(lab->pool, real);
     return MST_EXIT_OK;
 }
 
@@ -61,22 +60,12 @@ static bool is_empty(const char *path)
     return empty;
 }
 
-static char *default_output(const struct mst_study *study)
-{
-    char *name;
-
-    if (asprintf(&name, "mpmstat-lab-%s-%s", study->name, mst_format_stamp().text) < 0)
-        return NULL;
-    return name;
-}
-
 static int open_archive(struct mst_lab *lab, bool is_there)
 {
-    char *path = NULL, error[MST_ERROR_MAX];
+    char *path = apr_pstrcat(lab->pool, lab->directory, "/" MST_STUDY_ARCHIVE, NULL);
+    char error[MST_ERROR_MAX];
     int status = MST_EXIT_OUTPUT;
 
-    if (asprintf(&path, "%s/" MST_STUDY_ARCHIVE, lab->directory) < 0)
-        return MST_EXIT_OUTPUT;
     if (!is_there && access(path, F_OK) == 0)
         mst_error("there is a study in %s already: mpmstat lab run --resume %s goes on with it, or "
                   "take another directory", lab->directory, lab->directory);
@@ -90,7 +79,6 @@ static int open_archive(struct mst_lab *lab, bool is_there)
         mst_error("%s", error);
     else
         status = MST_EXIT_OK;
-    free(path);
     return status;
 }
 
@@ -98,9 +86,7 @@ int mst_lab_open_output(struct mst_lab *lab)
 {
     int status;
 
-    lab->directory = strdup(lab->options->resume);
-    if (lab->directory == NULL)
-        return MST_EXIT_OUTPUT;
+    lab->directory = lab->options->resume;
     status = lock_output(lab);
     return status == MST_EXIT_OK ? open_archive(lab, true) : status;
 }
@@ -109,10 +95,9 @@ int mst_lab_make_output(struct mst_lab *lab)
 {
     int status;
 
-    lab->directory = lab->options->output != NULL ? strdup(lab->options->output)
-                                                  : default_output(&lab->study);
-    if (lab->directory == NULL)
-        return MST_EXIT_OUTPUT;
+    lab->directory = lab->options->output != NULL ? lab->options->output
+                     : mst_pool_printf(lab->pool, "mpmstat-lab-%s-%s", lab->study.name,
+                                    mst_format_stamp().text);
     if (mkdir(lab->directory, 0777) != 0 && errno != EEXIST)
         return mst_failed(MST_EXIT_OUTPUT, "cannot make the directory %s: %s", lab->directory,
                           strerror(errno));
@@ -125,18 +110,17 @@ int mst_lab_write_reports(struct mst_lab *lab)
     static const struct { const char *name; enum mst_study_format format; } files[] = {
         { "report.html", MST_STUDY_HTML }, { "report.md", MST_STUDY_MARKDOWN },
     };
-    char *path = NULL, error[MST_ERROR_MAX];
+    char error[MST_ERROR_MAX];
     int failed = 0;
     size_t i;
 
     for (i = 0; i < sizeof files / sizeof *files && !failed; i++) {
-        if (asprintf(&path, "%s/%s", lab->directory, files[i].name) < 0)
-            return MST_EXIT_OUTPUT;
-        failed = mst_study_report_file(path, files[i].format, lab->archive,
+        failed = mst_study_report_file(apr_pstrcat(lab->pool, lab->directory, "/", files[i].name,
+                                                   NULL),
+                                       files[i].format, lab->archive,
                                        mst_archive_path(lab->archive), error);
         if (failed)
             mst_error("%s", error);
-        free(path);
     }
     return failed ? MST_EXIT_OUTPUT : MST_EXIT_OK;
 }

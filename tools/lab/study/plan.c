@@ -7,22 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/array.h"
-
 #define URL "URL"   /* a load's variable that only the started servers know */
 
 struct maker {
     struct mst_schedule     *schedule;
     const struct mst_study  *study;
     const struct mst_schedule_options *options;
-    size_t                   case_room;
     char                    *error;
 };
-
-static int no_memory(const struct maker *m)
-{
-    return mst_fail(m->error, "out of memory for the plan of %s", m->study->name);
-}
 
 /* ---- stacks and workloads --------------------------------------------------------- */
 
@@ -35,13 +27,8 @@ static const struct mst_stack *find_stack(struct maker *m, const char *name)
     for (i = 0; i < s->stack_count; i++)
         if (strcmp(s->stacks[i]->name, name) == 0)
             return s->stacks[i];
-    stack = mst_append(&s->stacks, &s->stack_count, sizeof *stack);
-    if (stack == NULL) {
-        no_memory(m);
-        return NULL;
-    }
-    *stack = mst_stack_read(name, m->options->beside, m->error);
-    s->stack_count -= *stack == NULL;
+    stack = mst_pool_append(s->pool, &s->stacks, &s->stack_count, sizeof *stack);
+    *stack = mst_stack_read(s->pool, name, m->options->beside, m->error);
     return *stack;
 }
 
@@ -54,13 +41,8 @@ static const struct mst_workload *find_workload(struct maker *m, const char *nam
     for (i = 0; i < s->workload_count; i++)
         if (strcmp(s->workloads[i]->name, name) == 0)
             return s->workloads[i];
-    workload = mst_append(&s->workloads, &s->workload_count, sizeof *workload);
-    if (workload == NULL) {
-        no_memory(m);
-        return NULL;
-    }
-    *workload = mst_workload_read(name, m->options->beside, m->error);
-    s->workload_count -= *workload == NULL;
+    workload = mst_pool_append(s->pool, &s->workloads, &s->workload_count, sizeof *workload);
+    *workload = mst_workload_read(s->pool, name, m->options->beside, m->error);
     return *workload;
 }
 
@@ -102,12 +84,10 @@ static int compute(struct maker *m, struct mst_planned *c, const size_t *chosen)
     const struct mst_runs *runs = c->runs;
     struct mst_facts facts = { .text = &m->study->text, .line = runs->line };
     const struct mst_parameters none = { 0 };
-    int failed;
     size_t i;
 
-    facts.items = calloc(runs->variable_count + 1, sizeof *facts.items);
-    if (facts.items == NULL)
-        return no_memory(m);
+    facts.items = apr_pcalloc(m->schedule->pool,
+                              (runs->variable_count + 1) * sizeof *facts.items);
     for (i = 0; i < runs->variable_count; i++) {
         const struct mst_variable *v = &runs->variables[i];
 
@@ -115,24 +95,20 @@ static int compute(struct maker *m, struct mst_planned *c, const size_t *chosen)
             facts.items[facts.count++] = (struct mst_fact){ v->name, v->values[chosen[i]], NULL,
                                                             v->line };
     }
-    failed = mst_expand_parameters(&c->variables, &facts, &none, m->error);
-    free(facts.items);
-    return failed;
+    return mst_expand_parameters(&c->variables, &facts, &none, m->error);
 }
 
-static int give(struct maker *m, struct mst_planned *c)
+static void give(struct mst_planned *c)
 {
     const struct mst_parameter *p;
     size_t i;
 
     for (i = 0; i < c->variables.count; i++) {
         p = &c->variables.items[i];
-        if ((mst_facts_find(&c->stack->parameters, p->name) != NULL ||
-             mst_facts_find(&c->workload->parameters, p->name) != NULL) &&
-            mst_parameters_set(&c->given, p->name, p->value) != 0)
-            return no_memory(m);
+        if (mst_facts_find(&c->stack->parameters, p->name) != NULL ||
+            mst_facts_find(&c->workload->parameters, p->name) != NULL)
+            mst_parameters_set(&c->given, p->name, p->value);
     }
-    return 0;
 }
 
 /* Numbers as numbers, so that an archive's reader can compare them. */
@@ -148,79 +124,61 @@ static json_t *value_as_json(const char *value)
     return json_string(value);
 }
 
-/* NULL: out of memory. */
-static char *parameters_as_json(const struct mst_parameters *parameters)
+static const char *parameters_as_json(const struct mst_parameters *parameters)
 {
-    json_t *object = json_object();
-    char *text;
+    json_t *object = mst_have(json_object());
+    char *text, *copy;
     size_t i;
 
     for (i = 0; i < parameters->count; i++)
-        if (json_object_set_new(object, parameters->items[i].name,
-                                value_as_json(parameters->items[i].value)) != 0) {
-            json_decref(object);
-            return NULL;
-        }
-    text = json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT);
+        json_object_set_new(object, parameters->items[i].name,
+                            mst_have(value_as_json(parameters->items[i].value)));
+    text = mst_have(json_dumps(object, JSON_SORT_KEYS | JSON_COMPACT));
+    copy = apr_pstrdup(parameters->pool, text);
+    free(text);
     json_decref(object);
-    return text;
+    return copy;
 }
 
 /* The texts of the runs with the case's values in them. */
 static int expand_texts(struct maker *m, struct mst_planned *c)
 {
-    const struct { const char *from; char **to; } texts[] = {
+    const struct { const char *from, **to; } texts[] = {
         { c->runs->load != NULL ? c->runs->load : "", &c->load },
         { c->runs->from, &c->from }, { c->runs->to, &c->to }, { c->runs->over, &c->over },
     };
-    struct mst_parameters all = { 0 };
-    int failed = 0;
+    struct mst_parameters all = { .pool = m->schedule->pool };
     size_t i;
 
-    for (i = 0; i < c->variables.count && !failed; i++)
-        failed = mst_parameters_set(&all, c->variables.items[i].name, c->variables.items[i].value);
-    if (failed || mst_parameters_set(&all, URL, "${" URL "}") != 0) {
-        mst_parameters_free(&all);
-        return no_memory(m);
-    }
-    for (i = 0; i < sizeof texts / sizeof *texts && !failed; i++)
+    for (i = 0; i < c->variables.count; i++)
+        mst_parameters_set(&all, c->variables.items[i].name, c->variables.items[i].value);
+    mst_parameters_set(&all, URL, "${" URL "}");
+    for (i = 0; i < sizeof texts / sizeof *texts; i++)
         if (texts[i].from != NULL) {
             *texts[i].to = mst_expand(&all, m->study->text.path, c->runs->line, texts[i].from,
                                       m->error);
-            failed = *texts[i].to == NULL ? -1 : 0;
+            if (*texts[i].to == NULL)
+                return -1;
         }
-    mst_parameters_free(&all);
-    return failed;
-}
-
-static void free_case(struct mst_planned *c)
-{
-    mst_parameters_free(&c->variables);
-    mst_parameters_free(&c->given);
-    free(c->load);
-    free(c->from);
-    free(c->to);
-    free(c->over);
-    free(c->parameters);
+    return 0;
 }
 
 static int add_case(struct maker *m, const struct mst_planned *of, const size_t *chosen)
 {
     struct mst_schedule *s = m->schedule;
-    struct mst_planned c = *of;
+    struct mst_planned *c;
 
-    if (!mst_grow(&s->cases, &m->case_room, s->case_count, sizeof c))
-        return no_memory(m);
     if (s->case_count >= MST_STEPS_MAX)
         return mst_text_fail(&m->study->text, of->runs->line, m->error, "expected at most %u cases "
                              "of all stacks, workloads and variables, found more", MST_STEPS_MAX);
-    if (compute(m, &c, chosen) != 0 || give(m, &c) != 0 || expand_texts(m, &c) != 0) {
-        free_case(&c);
+    c = mst_pool_append(s->pool, &s->cases, &s->case_count, sizeof *c);
+    *c = *of;
+    c->variables.pool = c->given.pool = s->pool;
+    if (compute(m, c, chosen) != 0 || expand_texts(m, c) != 0)
         return -1;
-    }
-    c.parameters = parameters_as_json(&c.variables);
-    s->cases[s->case_count++] = c;
-    return c.parameters != NULL ? 0 : no_memory(m);
+    give(c);
+    c->parameters = parameters_as_json(&c->variables);
+    return 0;
 }
 
 /* ---- all cases -------------------------------------------------------------------- */
@@ -254,15 +212,13 @@ static bool choose_next(const struct mst_planned *of, size_t *chosen)
 
 static int add_combinations(struct maker *m, const struct mst_planned *of)
 {
-    size_t *chosen = calloc(of->runs->variable_count + 1, sizeof *chosen);
+    size_t *chosen = apr_pcalloc(m->schedule->pool,
+                                 (of->runs->variable_count + 1) * sizeof *chosen);
     int failed;
 
-    if (chosen == NULL)
-        return no_memory(m);
     do
         failed = add_case(m, of, chosen);
     while (!failed && choose_next(of, chosen));
-    free(chosen);
     return failed;
 }
 
@@ -384,54 +340,31 @@ static int make(struct maker *m)
     return mst_schedule_order(m->schedule, m->study->name, m->error);
 }
 
-int mst_schedule_make(struct mst_schedule *schedule, const struct mst_study *study,
-                      const struct mst_schedule_options *options, char error[MST_ERROR_MAX])
+int mst_schedule_make(apr_pool_t *pool, struct mst_schedule *schedule,
+                      const struct mst_study *study, const struct mst_schedule_options *options,
+                      char error[MST_ERROR_MAX])
 {
     struct maker m = { .schedule = schedule, .study = study, .options = options, .error = error };
-    int failed;
 
-    *schedule = (struct mst_schedule){ .seed = options->seed };
-    failed = make(&m);
-    if (failed)
-        mst_schedule_free(schedule);
-    return failed;
+    *schedule = (struct mst_schedule){ .pool = pool, .seed = options->seed };
+    return make(&m);
 }
 
-char *mst_planned_name(const struct mst_planned *of, bool with_workload)
+char *mst_planned_name(apr_pool_t *pool, const struct mst_planned *of, bool with_workload)
 {
-    char *name = NULL;
-    size_t size, i;
-    FILE *out = open_memstream(&name, &size);
+    struct mst_stream name;
+    size_t i;
 
-    if (out == NULL)
-        return NULL;
-    fprintf(out, "%s %s", of->runs->name, of->stack->name);
+    mst_stream_begin(&name);
+    fprintf(name.out, "%s %s", of->runs->name, of->stack->name);
     if (with_workload)
-        fprintf(out, " %s", of->workload->name);
+        fprintf(name.out, " %s", of->workload->name);
     for (i = 0; i < of->runs->variable_count; i++) {
         const struct mst_variable *v = &of->runs->variables[i];
         const char *value = mst_parameters_get(&of->variables, v->name);
 
         if (v->count > 1 && value != NULL && (v->stack == NULL || is_of_stack(v, of->stack)))
-            fprintf(out, " %s=%s", v->name, value);
+            fprintf(name.out, " %s=%s", v->name, value);
     }
-    fclose(out);
-    return name;
-}
-
-void mst_schedule_free(struct mst_schedule *s)
-{
-    size_t i;
-
-    for (i = 0; i < s->case_count; i++)
-        free_case(&s->cases[i]);
-    for (i = 0; i < s->stack_count; i++)
-        mst_stack_free(s->stacks[i]);
-    for (i = 0; i < s->workload_count; i++)
-        mst_workload_free(s->workloads[i]);
-    free(s->cases);
-    free(s->steps);
-    free(s->stacks);
-    free(s->workloads);
-    *s = (struct mst_schedule){ 0 };
+    return mst_stream_end(&name, pool);
 }

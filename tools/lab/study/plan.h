@@ -24,9 +24,9 @@ struct mst_planned {
     const struct mst_workload *workload;
     struct mst_parameters variables;    /* all of them, computed */
     struct mst_parameters given;        /* those that stack and workload have */
-    char *load;                         /* with values for variables, and ${URL} */
-    char *from, *to, *over;             /* of a ramp, NULL else; load is then "" */
-    char *parameters;                   /* the variables, as a JSON object */
+    const char *load;                   /* with values for variables, and ${URL} */
+    const char *from, *to, *over;       /* of a ramp, NULL else; load is then "" */
+    const char *parameters;             /* the variables, as a JSON object */
 };
 
 struct mst_step {
@@ -35,6 +35,7 @@ struct mst_step {
 };
 
 struct mst_schedule {
+    apr_pool_t *pool;                   /* all of it is there */
     uint64_t seed;
     size_t   stack_count, workload_count, case_count, step_count;
     size_t   start_count;               /* of servers */
@@ -52,17 +53,16 @@ struct mst_schedule_options {
 };
 
 /* Reads the study's stacks and workloads and makes the plan, which points into the study.
- * 0, or -1 with a sentence; then there is nothing to free. */
-int  mst_schedule_make(struct mst_schedule *schedule, const struct mst_study *study,
-                       const struct mst_schedule_options *options, char error[MST_ERROR_MAX]);
-void mst_schedule_free(struct mst_schedule *schedule);
+ * 0, or -1 with a sentence. */
+int mst_schedule_make(apr_pool_t *pool, struct mst_schedule *schedule,
+                      const struct mst_study *study, const struct mst_schedule_options *options,
+                      char error[MST_ERROR_MAX]);
 
 /* order.c: adds the steps to a schedule that has its cases. 0, or -1 with a sentence. */
 int mst_schedule_order(struct mst_schedule *schedule, const char *study,
                        char error[MST_ERROR_MAX]);
 
-/* "SECTION STACK [WORKLOAD] VARIABLE=VALUE...", on the heap: repetitions have the same. NULL: out
- * of memory. */
-char *mst_planned_name(const struct mst_planned *of, bool with_workload);
+/* "SECTION STACK [WORKLOAD] VARIABLE=VALUE...": repetitions have the same. */
+char *mst_planned_name(apr_pool_t *pool, const struct mst_planned *of, bool with_workload);
 
 #endif

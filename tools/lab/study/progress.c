@@ -2,7 +2,6 @@
 #include "lab/study/lab.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "archive/query.h"
 #include "base/clock.h"
@@ -31,29 +30,20 @@ uint64_t mst_lab_left_ns(const struct mst_lab *lab)
     return left > gone ? left - gone : 0;
 }
 
-/* What the step is, on the heap: the workload is told where there are several. */
-static char *name_of(const struct mst_step *step)
-{
-    return mst_planned_name(step->of, step->of->runs->workloads[1] != NULL);
-}
-
 void mst_lab_show_progress(void *context)
 {
     struct mst_lab *lab = context;
     uint64_t now = mst_now_ns();
-    char *what, line[400];
+    char line[400];
 
     if (lab->running == NULL || now - lab->shown_ns < SHOWN_NS)
         return;
     lab->shown_ns = now;
-    what = name_of(lab->running);
     snprintf(line, sizeof line, "step %u of %zu: %.200s, %s; %s left", lab->running->ordinal,
-             lab->schedule.step_count,
-              what != NULL ? what : "",
+             lab->schedule.step_count, lab->step_name,
              mst_format_duration(now - lab->step_began_ns).text,
              mst_format_duration(mst_lab_left_ns(lab)).text);
     mst_status_line(line);
-    free(what);
 }
 
 /* "98.2 requests/s, mean 1.02 s", of the run. */
@@ -80,23 +70,17 @@ static void put_result(char *text, size_t size, struct mst_lab *lab, int64_t run
 void mst_lab_say_done(struct mst_lab *lab, const struct mst_step *step,
                      const struct mst_step_result *result)
 {
-    char *what = name_of(step), came[160];
+    char came[160];
 
     put_result(came, sizeof came, lab, result->run_id);
     mst_progress_enable(true);
-    mst_progress("%u/%zu %s: %s", step->ordinal, lab->schedule.step_count,
-                 what != NULL ? what : "", came);
+    mst_progress("%u/%zu %s: %s", step->ordinal, lab->schedule.step_count, lab->step_name, came);
     mst_progress_enable(false);
-    free(what);
 }
 
 void mst_lab_say_failed(const struct mst_lab *lab, const struct mst_step *step,
                        const struct mst_step_result *result)
 {
-    char *what = name_of(step);
-
-    mst_error("%u/%zu %s failed: %s", step->ordinal, lab->schedule.step_count,
-              what != NULL ? what : "",
-              result->failure != NULL ? result->failure : "out of memory");
-    free(what);
+    mst_error("%u/%zu %s failed: %s", step->ordinal, lab->schedule.step_count, lab->step_name,
+              result->failure);
 }

@@ -17,6 +17,7 @@
 #define MANY        5000u     /* requests under way at once, at most */
 
 struct ramp {
+    apr_pool_t *pool;
     unsigned from, to, over;  /* requests a second, seconds */
     char     host[64];
     unsigned port;
@@ -66,22 +67,14 @@ static int take_options(struct ramp *r, const struct mst_ramp_options *o,
 
 /* ---- commands and files ----------------------------------------------------------- */
 
-static int set_command(struct mst_ramp *ramp, const char *const *argv, char error[MST_ERROR_MAX])
-{
-    mst_strings_add_all(&ramp->argv, (char *const *)argv);
-    return ramp->argv.failed ? mst_fail(error, "out of memory for a ramp") : 0;
-}
-
 /* Opens a new file of that name in the directory; *path is where. */
-static FILE *make_file(const char *directory, const char *name, char **path,
+static FILE *make_file(apr_pool_t *pool, const char *directory, const char *name, char **path,
                        char error[MST_ERROR_MAX])
 {
-    FILE *file = NULL;
+    FILE *file;
 
-    if (asprintf(path, "%s/%s", directory, name) < 0)
-        *path = NULL;
-    else
-        file = fopen(*path, "wxe");
+    *path = apr_pstrcat(pool, directory, "/", name, NULL);
+    file = fopen(*path, "wxe");
     if (file == NULL)
         mst_fail(error, "cannot write %s in %s for a ramp: %s", name, directory, strerror(errno));
     return file;
@@ -111,18 +104,14 @@ static void write_k6(FILE *file, const struct ramp *r)
 static int make_k6(struct mst_ramp *ramp, const struct ramp *r, const char *directory,
                    char error[MST_ERROR_MAX])
 {
-    char *path = NULL;
-    FILE *file = make_file(directory, "ramp.js", &path, error);
-    int status = -1;
+    char *path;
+    FILE *file = make_file(r->pool, directory, "ramp.js", &path, error);
 
-    if (file != NULL) {
-        write_k6(file, r);
-        status = close_file(file, path, error);
-    }
-    if (status == 0)
-        status = set_command(ramp, (const char *const []){ "k6", "run", path, NULL }, error);
-    free(path);
-    return status;
+    if (file == NULL)
+        return -1;
+    write_k6(file, r);
+    mst_list_add_all(r->pool, &ramp->argv, (const char *const []){ "k6", "run", path, NULL });
+    return close_file(file, path, error);
 }
 
 /* Its time out is as long as the others': a request that was sent is waited for. */
@@ -131,14 +120,15 @@ static int make_oha(struct mst_ramp *ramp, const struct ramp *r, const char *dir
 {
     char rate[32], duration[32], many[32], timeout[32];
 
-    (void)directory;
+    (void)directory, (void)error;
     snprintf(rate, sizeof rate, "%u", r->to);
     snprintf(duration, sizeof duration, "%us", r->over);
     snprintf(many, sizeof many, "%u", MANY);
     snprintf(timeout, sizeof timeout, "%us", AFTER_S);
-    return set_command(ramp, (const char *const []){
+    mst_list_add_all(r->pool, &ramp->argv, (const char *const []){
         "oha", "--no-tui", "-q", rate, "-z", duration, "-w", "-c", many, "-t", timeout,
-        "--disable-keepalive", r->url, NULL }, error);
+        "--disable-keepalive", r->url, NULL });
+    return 0;
 }
 
 /* How many users tsung is to be told for `wanted` to come in a phase. They come by chance,
@@ -191,22 +181,19 @@ static void write_tsung(FILE *file, const struct ramp *r)
 static int make_tsung(struct mst_ramp *ramp, const struct ramp *r, const char *directory,
                       char error[MST_ERROR_MAX])
 {
-    char *path = NULL;
-    FILE *file = make_file(directory, "tsung.xml", &path, error);
-    int status = -1;
+    char *path;
+    FILE *file = make_file(r->pool, directory, "tsung.xml", &path, error);
 
+    if (file == NULL)
+        return -1;
+    write_tsung(file, r);
     /* Its daemons listen on loopback only. */
-    mst_strings_add(&ramp->variables, "ERL_EPMD_ADDRESS=127.0.0.1");
-    mst_strings_add(&ramp->variables, "ERL_ZFLAGS=-kernel inet_dist_use_interface {127,0,0,1}");
-    if (file != NULL) {
-        write_tsung(file, r);
-        status = close_file(file, path, error);
-    }
-    if (status == 0)
-        status = set_command(ramp, (const char *const []){ "tsung", "-n", "-f", path, "-l",
-                                                           directory, "start", NULL }, error);
-    free(path);
-    return status;
+    mst_list_add(r->pool, &ramp->variables, "ERL_EPMD_ADDRESS=127.0.0.1");
+    mst_list_add(r->pool, &ramp->variables,
+                 "ERL_ZFLAGS=-kernel inet_dist_use_interface {127,0,0,1}");
+    mst_list_add_all(r->pool, &ramp->argv, (const char *const []){
+        "tsung", "-n", "-f", path, "-l", directory, "start", NULL });
+    return close_file(file, path, error);
 }
 
 static const struct program programs[] = {
@@ -231,11 +218,11 @@ const char *mst_ramp_program(bool rises)
     return program != NULL ? program->name : NULL;
 }
 
-int mst_ramp_make(struct mst_ramp *ramp, const struct mst_ramp_options *options,
+int mst_ramp_make(apr_pool_t *pool, struct mst_ramp *ramp, const struct mst_ramp_options *options,
                   char error[MST_ERROR_MAX])
 {
     const struct program *program;
-    struct ramp r;
+    struct ramp r = { .pool = pool };
 
     *ramp = (struct mst_ramp){ 0 };
     if (take_options(&r, options, error) != 0)
@@ -245,10 +232,4 @@ int mst_ramp_make(struct mst_ramp *ramp, const struct mst_ramp_options *options,
         return program->make(ramp, &r, options->directory, error);
     return mst_fail(error, "there is no program here that sends requests at a rate: expected k6%s "
                     "or tsung (apt-get install tsung)", r.from == r.to ? ", oha" : "");
-}
-
-void mst_ramp_free(struct mst_ramp *ramp)
-{
-    mst_strings_free(&ramp->argv);
-    mst_strings_free(&ramp->variables);
 }

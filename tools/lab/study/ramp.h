@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "base/strings.h"
+#include "memory/pool.h"
 
 struct mst_ramp_options {
     const char *from, *to;     /* requests a second */
@@ -21,16 +21,15 @@ struct mst_ramp_options {
 };
 
 struct mst_ramp {
-    struct mst_strings argv;        /* the command */
-    struct mst_strings variables;   /* its environment's, besides mpmstat's own */
+    struct mst_list argv;           /* the command */
+    struct mst_list variables;      /* its environment's, besides mpmstat's own */
 };
 
 /* The program that would be taken; NULL where none is installed. */
 const char *mst_ramp_program(bool rises);
 
-/* Writes the program's files. 0, or -1 with a sentence. Free it in either case. */
-int  mst_ramp_make(struct mst_ramp *ramp, const struct mst_ramp_options *options,
-                   char error[MST_ERROR_MAX]);
-void mst_ramp_free(struct mst_ramp *ramp);
+/* Writes the program's files. 0, or -1 with a sentence. */
+int mst_ramp_make(apr_pool_t *pool, struct mst_ramp *ramp, const struct mst_ramp_options *options,
+                  char error[MST_ERROR_MAX]);
 
 #endif

@@ -3,7 +3,6 @@
 
 #include <poll.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "archive/query.h"
@@ -18,71 +17,51 @@
 
 /* ---- failures ----------------------------------------------------------------------- */
 
-enum mst_step_outcome mst_repetition_fail(char **failure, const char *sentence, const char *lines)
+enum mst_step_outcome mst_repetition_fail(apr_pool_t *pool, const char **failure,
+                                          const char *sentence, const char *lines)
 {
-    free(*failure);
-    if (asprintf(failure, "%s%s%s", sentence, lines != NULL ? "\n" : "",
-                 lines != NULL ? lines : "") < 0)
-        *failure = NULL;
+    *failure = lines != NULL ? apr_pstrcat(pool, sentence, "\n", lines, NULL)
+                             : apr_pstrdup(pool, sentence);
     return MST_STEP_FAILED;
 }
 
-enum mst_step_outcome mst_repetition_fail_of_servers(struct mst_stage *stage, char **failure,
-                                                     const char *sentence)
+enum mst_step_outcome mst_repetition_fail_of_servers(apr_pool_t *pool, struct mst_stage *stage,
+                                                     const char **failure, const char *sentence)
 {
-    char *log = mst_servers_log(stage->servers, LOG_LINES);
-    enum mst_step_outcome outcome = mst_repetition_fail(failure, sentence, log);
-
-    free(log);
-    return outcome;
+    return mst_repetition_fail(pool, failure, sentence,
+                               mst_servers_log(pool, stage->servers, LOG_LINES));
 }
 
-/* mst_format_ends() of a text, on the heap. NULL: out of memory. */
-static char *ends_of(const char *text)
-{
-    char *ends = NULL;
-    size_t size;
-    FILE *out = open_memstream(&ends, &size);
-
-    if (out == NULL)
-        return NULL;
-    mst_format_ends(out, text, OUTPUT_LINES);
-    fclose(out);
-    return ends;
-}
-
-/* What the load tool said of it, on the heap; NULL: nothing. */
-static char *words_of_tool(const struct mst_stage *stage, int64_t run_id)
+/* The first and last lines of what the load tool said; "" where it said nothing. */
+static const char *words_of_tool(apr_pool_t *pool, const struct mst_stage *stage, int64_t run_id)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(stage->archive),
         "SELECT CAST(content AS TEXT) AS text FROM output WHERE run_id = :id AND bytes > 0 "
         "ORDER BY stream LIMIT 1", run_id);
     const char *text = mst_query_next(&q) ? mst_row_text(&q, "text") : NULL;
-    char *words = text != NULL ? ends_of(text) : NULL;
+    struct mst_stream words;
 
+    mst_stream_begin(&words);
+    if (text != NULL)
+        mst_format_ends(words.out, text, OUTPUT_LINES);
     mst_query_done(&q);
-    return words;
+    return mst_stream_end(&words, pool);
 }
 
-static enum mst_step_outcome fail_of_load(const struct mst_stage *stage, int64_t run_id,
-                                          char **failure, const char *sentence)
+static enum mst_step_outcome fail_of_load(apr_pool_t *pool, const struct mst_stage *stage,
+                                          int64_t run_id, const char **failure,
+                                          const char *sentence)
 {
-    char *log = mst_servers_log(stage->servers, LOG_LINES), *lines;
-    char *words = words_of_tool(stage, run_id);
-    enum mst_step_outcome outcome;
+    const char *log = mst_servers_log(pool, stage->servers, LOG_LINES);
 
-    if (asprintf(&lines, "%s%s", words != NULL ? words : "", log != NULL ? log : "") < 0)
-        lines = NULL;
-    outcome = mst_repetition_fail(failure, sentence, lines);
-    free(lines);
-    free(words);
-    free(log);
-    return outcome;
+    return mst_repetition_fail(pool, failure, sentence,
+                               apr_pstrcat(pool, words_of_tool(pool, stage, run_id), log, NULL));
 }
 
 /* The load may have left more behind than is served at once: the page is to be right when
  * that has been worked off. */
-static enum mst_step_outcome check_after(struct mst_stage *stage, char **failure)
+static enum mst_step_outcome check_after(apr_pool_t *pool, struct mst_stage *stage,
+                                         const char **failure)
 {
     char error[MST_ERROR_MAX];
     uint64_t until = mst_now_ns() + RECOVER_NS;
@@ -91,7 +70,7 @@ static enum mst_step_outcome check_after(struct mst_stage *stage, char **failure
         if (*stage->stop != 0)
             return MST_STEP_INTERRUPTED;
         if (mst_now_ns() >= until || mst_servers_alive(stage->servers, error) != 0)
-            return mst_repetition_fail_of_servers(stage, failure, error);
+            return mst_repetition_fail_of_servers(pool, stage, failure, error);
         poll(NULL, 0, RECOVER_STEP_MS);
         stage->tick(stage->context);
     }
@@ -120,8 +99,9 @@ const char *mst_repetition_why_skipped(const struct mst_step *step, bool time_is
     return time_is_up ? "the time for the whole study was up" : NULL;
 }
 
-enum mst_step_outcome mst_repetition_judge(struct mst_stage *stage,
-                                           const struct mst_recorded *recorded, char **failure)
+enum mst_step_outcome mst_repetition_judge(apr_pool_t *pool, struct mst_stage *stage,
+                                           const struct mst_recorded *recorded,
+                                           const char **failure)
 {
     char error[MST_ERROR_MAX];
 
@@ -130,13 +110,13 @@ enum mst_step_outcome mst_repetition_judge(struct mst_stage *stage,
     if (recorded->status == MST_EXIT_OUTPUT || !recorded->archived)
         return MST_STEP_NO_ARCHIVE;
     if (mst_servers_alive(stage->servers, error) != 0)
-        return mst_repetition_fail_of_servers(stage, failure, error);
+        return mst_repetition_fail_of_servers(pool, stage, failure, error);
     if (recorded->status != MST_EXIT_OK)
-        return fail_of_load(stage, recorded->run_id, failure,
+        return fail_of_load(pool, stage, recorded->run_id, failure,
                             recorded->said[0] != '\0' ? recorded->said
                                                       : "the load could not be recorded");
     if (!was_answered(stage, recorded->run_id))
-        return fail_of_load(stage, recorded->run_id, failure,
+        return fail_of_load(pool, stage, recorded->run_id, failure,
                             "not one of the load's requests was answered");
-    return check_after(stage, failure);
+    return check_after(pool, stage, failure);
 }

@@ -21,14 +21,16 @@ struct mst_recorded {
 const char *mst_repetition_why_skipped(const struct mst_step *step, bool time_is_up);
 
 /* Judges it. Of one that failed *failure is a sentence with the load tool's and the servers' last
- * lines; it replaces what is there. */
-enum mst_step_outcome mst_repetition_judge(struct mst_stage *stage,
-                                           const struct mst_recorded *recorded, char **failure);
+ * lines. */
+enum mst_step_outcome mst_repetition_judge(apr_pool_t *pool, struct mst_stage *stage,
+                                           const struct mst_recorded *recorded,
+                                           const char **failure);
 
 /* MST_STEP_FAILED, with this sentence and lines below it (NULL: none); or with the servers' last
- * lines. They replace *failure. */
-enum mst_step_outcome mst_repetition_fail(char **failure, const char *sentence, const char *lines);
-enum mst_step_outcome mst_repetition_fail_of_servers(struct mst_stage *stage, char **failure,
-                                                     const char *sentence);
+ * lines. */
+enum mst_step_outcome mst_repetition_fail(apr_pool_t *pool, const char **failure,
+                                          const char *sentence, const char *lines);
+enum mst_step_outcome mst_repetition_fail_of_servers(apr_pool_t *pool, struct mst_stage *stage,
+                                                     const char **failure, const char *sentence);
 
 #endif

@@ -72,6 +72,7 @@ static int run_step(struct mst_lab *lab, const struct mst_step *step)
     const char *why = mst_repetition_why_skipped(step, time_is_up);
     struct mst_step_result result;
     enum mst_step_outcome outcome;
+    apr_pool_t *pool;
     int status;
 
     if (why != NULL)
@@ -82,11 +83,13 @@ static int run_step(struct mst_lab *lab, const struct mst_step *step)
     if (mst_archive_begin_step(lab->archive, lab->study_id, step->ordinal,
                                mst_realtime_ns()) != 0)
         return mst_lab_archive_failed(lab);
+    pool = mst_pool_new(lab->pool);
+    lab->step_name = mst_planned_name(pool, step->of, step->of->runs->workloads[1] != NULL);
     mst_lab_show_progress(lab);
-    outcome = mst_step_run(&lab->stage, step, &result);
+    outcome = mst_step_run(pool, &lab->stage, step, &result);
     status = end_step(lab, step, outcome, &result);
     lab->running = NULL;
-    mst_step_result_free(&result);
+    apr_pool_destroy(pool);
     return status;
 }
 
@@ -140,7 +143,7 @@ static int run_study(struct mst_lab *lab)
     int status;
 
     lab->stage = (struct mst_stage){
-        .archive = lab->archive, .directory = lab->directory, .verbose = lab->options->verbose,
+        .pool = lab->pool, .archive = lab->archive, .directory = lab->directory, .verbose = lab->options->verbose,
         .stop = &lab->stop.raised, .tick = mst_lab_show_progress, .context = lab,
     };
     lab->began_ns = mst_now_ns();
@@ -153,7 +156,6 @@ static int run_study(struct mst_lab *lab)
                  mst_format_duration(lab->limit_ns).text, lab->directory);
     mst_progress_enable(false);
     status = run_steps(lab);
-    free(lab->stage.failed_why);
     return status == MST_EXIT_OK || status == MST_EXIT_INTERRUPTED ? say_end(lab, status)
                                                                    : status;
 }
@@ -184,16 +186,11 @@ static void close_lab(struct mst_lab *lab, int *status)
     }
     if (lab->lock >= 0)
         close(lab->lock);
-    mst_schedule_free(&lab->schedule);
-    mst_study_free(&lab->study);
-    free(lab->finished);
-    free(lab->beside);
-    free(lab->directory);
 }
 
-static int run_lab(const struct mst_lab_options *o)
+static int run_lab(apr_pool_t *pool, const struct mst_lab_options *o)
 {
-    struct mst_lab lab = { .options = o, .lock = -1 };
+    struct mst_lab lab = { .pool = pool, .options = o, .lock = -1 };
     int status;
 
     mst_stop_begin(&lab.stop);
@@ -210,12 +207,13 @@ static int run_lab(const struct mst_lab_options *o)
 int mst_lab_run(int argc, char **argv)
 {
     struct mst_lab_options o = { .size = MST_STUDY_QUICK };
-    int status = mst_lab_read_options(&o, argc, argv);
+    apr_pool_t *pool = mst_pool_new(NULL);
+    int status = mst_lab_read_options(pool, &o, argc, argv);
 
     if (status == MST_EXIT_OK && o.help)
         fputs(mst_lab_run_help, stdout);
     else if (status == MST_EXIT_OK)
-        status = run_lab(&o);
-    mst_strings_free(&o.only);
+        status = run_lab(pool, &o);
+    apr_pool_destroy(pool);
     return status;
 }

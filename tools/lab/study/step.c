@@ -28,18 +28,20 @@
 #define SCRATCH       "step"  /* in the output, while a step runs */
 
 struct stepping {
+    apr_pool_t               *pool;
     struct mst_stage         *stage;
     const struct mst_step    *step;
     const struct mst_planned *of;
     struct mst_step_result   *result;
     struct mst_ramp           load;      /* the load tool's command and environment */
-    char                     *scratch;   /* a directory for it; NULL: none yet */
+    const char               *scratch;   /* a directory for it; NULL: none yet */
     char                      note[MST_ERROR_MAX];   /* for the run; "" none */
 };
 
 static enum mst_step_outcome fail(struct stepping *s, const char *sentence)
 {
-    return mst_repetition_fail(&s->result->failure, sentence, NULL);
+    s->result->failure = apr_pstrdup(s->pool, sentence);
+    return MST_STEP_FAILED;
 }
 
 static bool is_stopped(const struct stepping *s)
@@ -64,21 +66,17 @@ static enum mst_step_outcome start(struct stepping *s)
     const struct mst_servers_options options = { .parameters = &s->of->given,
                                                  .stop = stage->stop };
     struct mst_servers_failure failure = { 0 };
-    enum mst_step_outcome outcome;
 
-    stage->servers = mst_servers_start(s->of->stack, s->of->workload, &options, &failure);
+    stage->servers = mst_servers_start(s->pool, s->of->stack, s->of->workload, &options, &failure);
     stage->start = s->step->start;
     if (stage->servers != NULL)
         return MST_STEP_DONE;
-    outcome = is_stopped(s) ? MST_STEP_INTERRUPTED :
-              mst_repetition_fail(&s->result->failure, failure.sentence, failure.log);
-    if (outcome == MST_STEP_FAILED && s->result->failure != NULL) {
-        stage->failed_start = s->step->start;
-        free(stage->failed_why);
-        stage->failed_why = strdup(s->result->failure);
-    }
-    mst_servers_failure_free(&failure);
-    return outcome;
+    if (is_stopped(s))
+        return MST_STEP_INTERRUPTED;
+    mst_repetition_fail(s->pool, &s->result->failure, failure.sentence, failure.log);
+    stage->failed_start = s->step->start;
+    stage->failed_why = apr_pstrdup(stage->pool, s->result->failure);
+    return MST_STEP_FAILED;
 }
 
 /* Those of the step before, or others in their place. */
@@ -104,7 +102,7 @@ static enum mst_step_outcome check_before(struct stepping *s)
         mst_servers_check_page(s->stage->servers, &s->result->page_bytes, error) == 0)
         return MST_STEP_DONE;
     return is_stopped(s) ? MST_STEP_INTERRUPTED :
-           mst_repetition_fail_of_servers(s->stage, &s->result->failure, error);
+           mst_repetition_fail_of_servers(s->pool, s->stage, &s->result->failure, error);
 }
 
 /* ---- a directory for the load tool ------------------------------------------------- */
@@ -115,10 +113,7 @@ static enum mst_step_outcome make_scratch(struct stepping *s)
 {
     char error[MST_ERROR_MAX];
 
-    if (asprintf(&s->scratch, "%s/" SCRATCH, s->stage->directory) < 0) {
-        s->scratch = NULL;
-        return fail(s, "out of memory for a step");
-    }
+    s->scratch = apr_pstrcat(s->pool, s->stage->directory, "/" SCRATCH, NULL);
     if (mst_sandbox_remove(s->scratch, error) != 0)   /* a killed mpmstat's */
         return fail(s, error);
     if (mkdir(s->scratch, 0700) == 0)
@@ -130,16 +125,15 @@ static enum mst_step_outcome make_scratch(struct stepping *s)
 /* ---- the load --------------------------------------------------------------------- */
 
 /* The words of a load, with the page's address in them. */
-static int split_load(struct mst_strings *argv, const char *load, const char *url,
+static int split_load(apr_pool_t *pool, struct mst_list *argv, const char *load, const char *url,
                       char error[MST_ERROR_MAX])
 {
-    char **words = mst_words_split(load), **word;
+    size_t count;
+    char **words = mst_words_split(pool, load, &count), **word;
 
     for (word = words; word != NULL && *word != NULL; word++)
-        mst_strings_take(argv, mst_string_replace(*word, MST_URL_MARK, url));
-    free(words);
-    return argv->count > 0 && !argv->failed ? 0 :
-           mst_fail(error, "there is no command for the load");
+        mst_list_add(pool, argv, mst_pool_replace(pool, *word, MST_URL_MARK, url));
+    return argv->count > 0 ? 0 : mst_fail(error, "there is no command for the load");
 }
 
 static enum mst_step_outcome make_command(struct stepping *s)
@@ -149,14 +143,16 @@ static enum mst_step_outcome make_command(struct stepping *s)
         .from = s->of->from, .to = s->of->to, .over = s->of->over, .url = url,
         .directory = s->scratch,
     };
-    char error[MST_ERROR_MAX];
+    char error[MST_ERROR_MAX], *quoted;
 
     if ((s->of->runs->kind == MST_RUNS_RAMP
-             ? mst_ramp_make(&s->load, &options, error)
-             : split_load(&s->load.argv, s->of->load, url, error)) != 0)
+             ? mst_ramp_make(s->pool, &s->load, &options, error)
+             : split_load(s->pool, &s->load.argv, s->of->load, url, error)) != 0)
         return fail(s, error);
-    mst_strings_addf(&s->load.variables, "HOME=%s", s->scratch);
-    s->result->load = mst_shell_quote(s->load.argv.items);
+    mst_list_add(s->pool, &s->load.variables, apr_pstrcat(s->pool, "HOME=", s->scratch, NULL));
+    quoted = mst_have(mst_shell_quote(s->load.argv.items));
+    s->result->load = apr_pstrdup(s->pool, quoted);
+    free(quoted);
     return MST_STEP_DONE;
 }
 
@@ -184,12 +180,10 @@ static enum mst_step_outcome warm_up(struct stepping *s)
         .stop = s->stage->stop, .tick = s->stage->tick, .context = s->stage->context,
     };
     struct mst_warmup warmup;
-    char error[MST_ERROR_MAX];
 
     if (s->of->runs->warmup_ns == 0)
         return MST_STEP_DONE;
-    if (mst_warm_up(mst_servers_url(s->stage->servers), &options, &warmup, error) != 0)
-        return fail(s, error);
+    mst_warm_up(s->pool, mst_servers_url(s->stage->servers), &options, &warmup);
     s->result->warmup_ns = warmup.took_ns;
     if (is_stopped(s))
         return MST_STEP_INTERRUPTED;
@@ -232,8 +226,7 @@ static int archive_failed(const struct stepping *s)
 static int record(struct stepping *s, const char *name)
 {
     char *targets[] = { (char *)mst_servers_board_directory(s->stage->servers), NULL };
-    char **environment = s->load.variables.failed
-                             ? NULL : mst_environment_with(s->load.variables.items);
+    char **environment = mst_have(mst_environment_with(s->load.variables.items));
     const struct mst_recording_options options = {
         .archive = mst_archive_path(s->stage->archive), .name = name,
         .repetition = s->step->repetition, .targets = { .args = targets, .count = 1 },
@@ -244,15 +237,13 @@ static int record(struct stepping *s, const char *name)
     struct mst_others others;
     int status;
 
-    if (environment == NULL)
-        return mst_failed(MST_EXIT_OUTPUT, "out of memory for a step");
-    mst_others_begin(&others, s->stage->servers);
+    mst_others_begin(s->pool, &others, s->stage->servers);
     mst_diag_quiet(!s->stage->verbose);
     status = mst_record(&options, &s->result->run_id);
     mst_diag_quiet(false);
     if (mst_others_keep(&others, s->stage->archive, s->result->run_id) != 0)
         status = archive_failed(s);
-    mst_others_free(&others);
+    mst_others_end(&others);
     mst_strings_free_items(environment);
     return status;
 }
@@ -290,33 +281,31 @@ static int check_rate(const struct stepping *s)
 
 static enum mst_step_outcome measure(struct stepping *s)
 {
-    char *name = mst_planned_name(s->of, true), why[MST_ERROR_MAX] = "";
+    char why[MST_ERROR_MAX] = "";
     struct mst_recorded recorded = { .archived = true, .said = why };
 
-    if (name == NULL)
-        return fail(s, "out of memory for a step's name");
     mst_error_keep(why, sizeof why);
-    recorded.status = record(s, name);
+    recorded.status = record(s, mst_planned_name(s->pool, s->of, true));
     mst_error_keep(NULL, 0);
-    free(name);
     recorded.run_id = s->result->run_id;
     if (recorded.status != MST_EXIT_INTERRUPTED && recorded.status != MST_EXIT_OUTPUT &&
         !is_stopped(s) && (add_note(s, s->note) != 0 || check_rate(s) != 0)) {
         archive_failed(s);
         recorded.archived = false;
     }
-    return mst_repetition_judge(s->stage, &recorded, &s->result->failure);
+    return mst_repetition_judge(s->pool, s->stage, &recorded, &s->result->failure);
 }
 
 /* ---- all of it -------------------------------------------------------------------- */
 
-enum mst_step_outcome mst_step_run(struct mst_stage *stage, const struct mst_step *step,
-                                   struct mst_step_result *result)
+enum mst_step_outcome mst_step_run(apr_pool_t *pool, struct mst_stage *stage,
+                                   const struct mst_step *step, struct mst_step_result *result)
 {
     static enum mst_step_outcome (*const parts[])(struct stepping *) = {
         have_servers, check_before, make_scratch, make_command, ready_servers, measure,
     };
-    struct stepping s = { .stage = stage, .step = step, .of = step->of, .result = result };
+    struct stepping s = { .pool = pool, .stage = stage, .step = step, .of = step->of,
+                          .result = result };
     enum mst_step_outcome outcome = MST_STEP_DONE;
     char error[MST_ERROR_MAX];
     size_t i;
@@ -324,19 +313,10 @@ enum mst_step_outcome mst_step_run(struct mst_stage *stage, const struct mst_ste
     *result = (struct mst_step_result){ .page_bytes = MST_UNKNOWN, .warmup_ns = MST_UNKNOWN };
     for (i = 0; i < sizeof parts / sizeof *parts && outcome == MST_STEP_DONE; i++)
         outcome = is_stopped(&s) ? MST_STEP_INTERRUPTED : parts[i](&s);
-    mst_ramp_free(&s.load);
     if (s.scratch != NULL && mst_sandbox_remove(s.scratch, error) != 0)
         mst_warn("%s", error);
-    free(s.scratch);
     /* What has gone wrong may have left them in any state: the next step has others. */
     if (outcome != MST_STEP_DONE && mst_stage_clear(stage, error) != 0)
         mst_warn("%s", error);
     return outcome;
-}
-
-void mst_step_result_free(struct mst_step_result *result)
-{
-    free(result->failure);
-    free(result->load);
-    *result = (struct mst_step_result){ 0 };
 }

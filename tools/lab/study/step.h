@@ -12,6 +12,7 @@
 
 /* What is kept from step to step: the servers that steps share. */
 struct mst_stage {
+    apr_pool_t         *pool;            /* of the whole study */
     struct mst_archive *archive;         /* not within a batch while a step runs */
     const char         *directory;       /* of the study's output: an absolute path */
     bool                verbose;
@@ -22,20 +23,19 @@ struct mst_stage {
     struct mst_servers *servers;         /* NULL: none are up */
     unsigned            start;           /* which start of the plan they are */
     unsigned            failed_start;    /* the start that failed last: its other steps fail too */
-    char               *failed_why;
+    const char         *failed_why;
 };
 
 struct mst_step_result {
     int64_t  run_id;           /* 0: there is no run */
-    char    *failure;          /* NULL: none */
-    char    *load;             /* the command as it was run; NULL: it was not */
+    const char *failure;       /* NULL: none */
+    const char *load;          /* the command as it was run; NULL: it was not */
     uint64_t page_bytes, warmup_ns;      /* MST_UNKNOWN */
 };
 
-/* Runs it. Free the result in any case. */
-enum mst_step_outcome mst_step_run(struct mst_stage *stage, const struct mst_step *step,
-                                   struct mst_step_result *result);
-void mst_step_result_free(struct mst_step_result *result);
+/* Runs it. The pool is the step's own: the result is there. */
+enum mst_step_outcome mst_step_run(apr_pool_t *pool, struct mst_stage *stage,
+                                   const struct mst_step *step, struct mst_step_result *result);
 
 /* Stops the servers that are up. 0, or -1 with a sentence: what would not end. */
 int mst_stage_clear(struct mst_stage *stage, char error[MST_ERROR_MAX]);

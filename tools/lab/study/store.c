@@ -24,14 +24,11 @@ static int take_include(void *context, const char *path)
     const char *name = strrchr(path, '/') + 1;
     char error[MST_ERROR_MAX], *text;
     size_t length;
-    int status;
 
-    text = mst_text_load(path, &length, error);
+    text = mst_text_load(included->lab->pool, path, &length, error);
     if (text == NULL)
         return mst_failed(MST_EXIT_BAD, "%s", error);
-    status = included->take(included->lab, "include", name, text);
-    free(text);
-    return status;
+    return included->take(included->lab, "include", name, text);
 }
 
 /* All that the study is made from, but its own file: the stacks, what they may include, and
@@ -78,7 +75,8 @@ static int store_steps(struct mst_lab *lab)
 
 int mst_lab_store_study(struct mst_lab *lab)
 {
-    char *only = lab->options->only.count > 0 ? mst_strings_join(lab->options->only.items) : NULL;
+    char *only = lab->options->only.count > 0 ? mst_list_join(lab->pool, &lab->options->only)
+                                              : NULL;
     const struct mst_archive_study study = {
         .name = lab->study.name, .title = lab->study.title,
         .size = mst_study_size_names[lab->study.size], .only = only, .directory = lab->beside,
@@ -94,7 +92,6 @@ int mst_lab_store_study(struct mst_lab *lab)
     if (status == MST_EXIT_OK &&
         (store_steps(lab) != 0 || mst_archive_commit(lab->archive) != 0))
         status = mst_lab_archive_failed(lab);
-    free(only);
     return status;
 }
 
@@ -118,10 +115,10 @@ static int reread_study(struct mst_lab *lab, uint64_t *seed, char **only)
     size = mst_row_text(&q, "size");
     *seed = mst_row_number(&q, "seed");
     text = mst_row_text(&q, "only");
-    *only = text != NULL ? strdup(text) : NULL;
+    *only = apr_pstrdup(lab->pool, text);
     text = mst_row_text(&q, "directory");
-    lab->beside = text != NULL ? strdup(text) : NULL;
-    if (mst_study_parse(&lab->study, mst_row_text(&q, "name"), mst_row_text(&q, "text"),
+    lab->beside = apr_pstrdup(lab->pool, text);
+    if (mst_study_parse(lab->pool, &lab->study, mst_row_text(&q, "name"), mst_row_text(&q, "text"),
                         size != NULL && strcmp(size, "full") == 0 ? MST_STUDY_FULL
                                                                   : MST_STUDY_QUICK, error) == 0)
         status = MST_EXIT_OK;
@@ -190,18 +187,17 @@ int mst_lab_resume(struct mst_lab *lab)
 {
     char *only = NULL, **names = NULL;
     uint64_t seed = 0;
+    size_t count;
     bool any;
     int status;
 
     status = mst_lab_open_output(lab);
     if (status == MST_EXIT_OK)
         status = reread_study(lab, &seed, &only);
-    if (status == MST_EXIT_OK && only != NULL && (names = mst_words_split(only)) == NULL)
-        status = MST_EXIT_OUTPUT;
+    if (status == MST_EXIT_OK && only != NULL)
+        names = mst_words_split(lab->pool, only, &count);
     if (status == MST_EXIT_OK)
         status = mst_lab_plan(lab, seed, names);
-    free(names);
-    free(only);
     if (status != MST_EXIT_OK)
         return status;
     if (mst_archive_replan_steps(lab->archive, lab->study_id, &any) != 0 ||
