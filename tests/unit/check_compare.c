@@ -315,27 +315,27 @@ static void read_side(struct mst_compare_side *side, const char *path, const cha
 
     which = !which;
     snprintf(given[which], sizeof given[which], "%s%s", path, run);
-    ck_assert_msg(mst_compare_side_read(side, given[which], error) == 0, "%s", error);
+    ck_assert_msg(mst_compare_side_read(memory_of_test(), side, given[which], error) == 0, "%s", error);
 }
 
-static bool has(char *const *sentences, size_t count, const char *words)
+static bool has(const struct mst_list *sentences, const char *words)
 {
     size_t i;
 
-    for (i = 0; i < count; i++)
-        if (strstr(sentences[i], words) != NULL)
+    for (i = 0; i < sentences->count; i++)
+        if (strstr(sentences->items[i], words) != NULL)
             return true;
     return false;
 }
 
 static bool has_warning(const struct mst_comparison_table *t, const char *words)
 {
-    return has(t->warnings, t->warning_count, words);
+    return has(&t->warnings, words);
 }
 
 static bool has_obstacle(const struct mst_comparison_table *t, const char *words)
 {
-    return has(t->obstacles, t->obstacle_count, words);
+    return has(&t->obstacles, words);
 }
 
 /* Changes an archive by hand. */
@@ -363,31 +363,31 @@ static void make(struct mst_comparison_table *t, const char *path, const char *a
 {
     read_side(&t->a, path, a);
     read_side(&t->b, path, b);
-    ck_assert_int_eq(mst_comparison_make(t, NULL, 0), 0);
+    mst_comparison_make(t, NULL, 0);
 }
 
 START_TEST(test_interleaved_runs_are_pairs)
 {
-    struct mst_comparison_table t = { .limit = 0.05 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = 0.05 };
     const char *path = interleaved();
 
     read_side(&t.a, path, "#fast");
     read_side(&t.b, path, "#slow");
-    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    mst_comparison_make(&t, NULL, 0);
     ck_assert(t.paired);
     ck_assert_uint_eq(t.a.count, 4);
-    ck_assert_uint_eq(t.warning_count, 0);
+    ck_assert_uint_eq(t.warnings.count, 0);
     ck_assert_int_eq(t.verdict, MST_LIMIT_BEYOND);
     ck_assert_str_eq(t.rows[0].metric->column, "client_requests_per_second");
     ck_assert_msg(strncmp(t.rows[0].result.text, "B is slower by 20 % (20 to 20 %)", 30) == 0, "%s",
                   t.rows[0].result.text);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 
 START_TEST(test_what_differs_is_said)
 {
-    struct mst_comparison_table t = { .limit = -1 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = -1 };
     struct mst_archive *archive;
     char error[MST_ERROR_MAX];
     char a[4096], b[4096];
@@ -405,7 +405,7 @@ START_TEST(test_what_differs_is_said)
     ck_assert_int_eq(mst_archive_close(archive, error), 0);
     read_side(&t.a, a, "");
     read_side(&t.b, b, "");
-    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    mst_comparison_make(&t, NULL, 0);
     ck_assert(!t.paired);
     ck_assert(has_warning(&t, "cpus differs: \"2\" in run 1 of A, \"4\" in run 1 of B"));
     ck_assert(has_obstacle(&t, "the load differs: \"URL\" in run 1 of A, \"x\" in run 3 of B"));
@@ -413,13 +413,13 @@ START_TEST(test_what_differs_is_said)
     ck_assert(has_warning(&t, "not made alternately"));
     ck_assert(!has_warning(&t, "load_average"));
     ck_assert_int_eq(t.verdict, MST_LIMIT_UNSURE);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 
 START_TEST(test_an_unfinished_run_leaves_with_its_pair)
 {
-    struct mst_comparison_table t = { .limit = -1 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = -1 };
     const char *path = interleaved();
     struct mst_archive *archive = create(path);
     char error[MST_ERROR_MAX];
@@ -429,20 +429,20 @@ START_TEST(test_an_unfinished_run_leaves_with_its_pair)
     mst_archive_close(archive, error);
     read_side(&t.a, path, "#fast");
     read_side(&t.b, path, "#slow");
-    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    mst_comparison_make(&t, NULL, 0);
     ck_assert(t.paired);
     ck_assert_uint_eq(t.a.count, 3);
     ck_assert_uint_eq(t.a.runs[1].repetition, 3);
     ck_assert(has_warning(&t, "1 run of B did not come to an end, and is left out"));
     ck_assert(has_warning(&t, "1 run of A without a counterpart is left out"));
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 
 /* 7 of 4000 change nothing; a page whose length varies is not a failure. */
 START_TEST(test_few_failures_are_said)
 {
-    struct mst_comparison_table t = { .limit = 0.05 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = 0.05 };
     const char *path = interleaved();
 
     change(path,
@@ -453,10 +453,10 @@ START_TEST(test_few_failures_are_said)
     ck_assert(has_warning(&t, "requests failed or had another status than 2xx (7 of 4000 of B; "
                           "none of A): what fails is often fast"));
     ck_assert(has_warning(&t, "1 of the 4 runs of A and 0 of the 4 of B have notes"));
-    ck_assert_uint_eq(t.warning_count, 2);
-    ck_assert_uint_eq(t.obstacle_count, 0);
+    ck_assert_uint_eq(t.warnings.count, 2);
+    ck_assert_uint_eq(t.obstacles.count, 0);
     ck_assert_int_eq(t.verdict, MST_LIMIT_BEYOND);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 
@@ -465,48 +465,48 @@ START_TEST(test_failures_forbid_a_comparison)
 {
     static const char fails[] = "UPDATE client_results SET failed = 1000 WHERE run_id IN "
                                 "(SELECT id FROM runs WHERE name = 'fast')";
-    struct mst_comparison_table t = { .limit = 0.05 }, u = { .limit = 0.05 }, v = { .limit = -1 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = 0.05 }, u = { .pool = memory_of_test(), .limit = 0.05 }, v = { .pool = memory_of_test(), .limit = -1 };
     const char *path = interleaved();
 
     make(&t, path, "#slow", "#fast");
     ck_assert_int_eq(t.verdict, MST_LIMIT_WITHIN);
-    ck_assert_uint_eq(t.obstacle_count, 0);
-    mst_comparison_free(&t);
+    ck_assert_uint_eq(t.obstacles.count, 0);
+    mst_comparison_end(&t);
     change(path, fails);
-    t = (struct mst_comparison_table){ .limit = 0.05 };
+    t = (struct mst_comparison_table){ .pool = memory_of_test(), .limit = 0.05 };
     make(&t, path, "#slow", "#fast");
     ck_assert_int_eq(t.verdict, MST_LIMIT_UNSURE);
     ck_assert_msg(strstr(t.sentence, "A and B do not compare: requests failed or had another "
                          "status than 2xx (4000 of 4000 of B; none of A). Cannot tell whether B "
                          "is slower by more than 5 %: ") == t.sentence, "%s", t.sentence);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
     make(&u, path, "#fast", "#slow");
     ck_assert_int_eq(u.verdict, MST_LIMIT_UNSURE);
-    mst_comparison_free(&u);
+    mst_comparison_end(&u);
     make(&v, path, "#slow", "#fast");
     ck_assert_msg(strstr(v.sentence, " What was seen: 2.00 s a request instead of ") != NULL &&
                   strstr(v.sentence, "faster") == NULL, "%s", v.sentence);
-    mst_comparison_free(&v);
+    mst_comparison_end(&v);
 }
 END_TEST
 
 START_TEST(test_a_slower_side_that_fails_is_slower)
 {
-    struct mst_comparison_table t = { .limit = 0.05 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = 0.05 };
     const char *path = interleaved();
 
     change(path, "UPDATE client_results SET failed = 500 WHERE run_id IN "
                  "(SELECT id FROM runs WHERE name = 'slow')");
     make(&t, path, "#fast", "#slow");
     ck_assert_int_eq(t.verdict, MST_LIMIT_BEYOND);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 
 /* Other clients are another load; only more requests of the same are not. */
 START_TEST(test_loads)
 {
-    struct mst_comparison_table t = { .limit = -1 }, u = { .limit = -1 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = -1 }, u = { .pool = memory_of_test(), .limit = -1 };
     const char *path = interleaved();
 
     change(path, "UPDATE runs SET command = '[\"ab\",\"-n\",\"1000\",\"-c\",\"2\",\"http://x/\"]';"
@@ -514,21 +514,21 @@ START_TEST(test_loads)
                  "WHERE name = 'slow'; UPDATE client_results SET requested = 900 WHERE run_id IN "
                  "(SELECT id FROM runs WHERE name = 'slow')");
     make(&t, path, "#fast", "#slow");
-    ck_assert_uint_eq(t.obstacle_count, 0);
+    ck_assert_uint_eq(t.obstacles.count, 0);
     ck_assert(has_warning(&t, "another number of requests: 1000 in run 1 of A, 900 in run 2 of B"));
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
     change(path, "UPDATE runs SET command = '[\"ab\",\"-n\",\"900\",\"-c\",\"20\",\"http://x/\"]' "
                  "WHERE name = 'slow'");
     make(&u, path, "#fast", "#slow");
     ck_assert(has_obstacle(&u, "the load differs: \"-c 2\" in run 1 of A, \"-c 20\" in run 2 "
                            "of B"));
-    mst_comparison_free(&u);
+    mst_comparison_end(&u);
 }
 END_TEST
 
 START_TEST(test_one_run_each_is_one_remark)
 {
-    struct mst_comparison_table t = { .limit = -1 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = -1 };
     char text[16384] = "";
     struct mst_sink sink;
 
@@ -543,7 +543,7 @@ START_TEST(test_one_run_each_is_one_remark)
     ck_assert_msg(strstr(text, "             A       B\n"
                          "  client, req/s    1000     800  20 % less\n"
                          "  client, mean   2.00 s  2.50 s  25 % more\n") != NULL, "%s", text);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 
@@ -591,18 +591,16 @@ START_TEST(test_a_backend_that_was_not_recorded)
 {
     struct mst_summary_server a[SERVERS], b[SERVERS];
     struct mst_compare_run run_a = run_of(a, MST_SAPI_MOD_PHP), run_b = run_of(b, MST_SAPI_FPM);
-    struct mst_comparison_table t = { .a = { .runs = &run_a, .count = 1 },
+    struct mst_comparison_table t = { .pool = memory_of_test(),
+                                      .a = { .runs = &run_a, .count = 1 },
                                       .b = { .runs = &run_b, .count = 1 } };
 
     ck_assert(mst_comparison_same_servers(&t));
     b[PHP].requests = 0;
     b[APACHE].intervals[MST_INTERVAL_BACKEND].times.count = 10;
     ck_assert(!mst_comparison_same_servers(&t));
-    ck_assert(mst_comparison_find_differences(&t));
+    mst_comparison_find_differences(&t);
     ck_assert(has_warning(&t, "was not recorded in all runs"));
-    while (t.warning_count > 0)
-        free(t.warnings[--t.warning_count]);
-    free(t.warnings);
 }
 END_TEST
 
@@ -611,7 +609,8 @@ START_TEST(test_other_kinds_come_first)
 {
     struct mst_summary_server a[SERVERS], b[SERVERS];
     struct mst_compare_run run_a = run_of(a, MST_SAPI_MOD_PHP), run_b = run_of(b, MST_SAPI_FPM);
-    struct mst_comparison_table t = { .a = { .runs = &run_a, .count = 1 },
+    struct mst_comparison_table t = { .pool = memory_of_test(),
+                                      .a = { .runs = &run_a, .count = 1 },
                                       .b = { .runs = &run_b, .count = 1 } };
 
     a[APACHE].server = b[APACHE].server = (char[]){ "Apache/2.4.66" };
@@ -623,15 +622,12 @@ START_TEST(test_other_kinds_come_first)
     a[PHP].workers_limit = MST_UNKNOWN;
     a[APACHE].workers_limit = 5;
     b[APACHE].workers_limit = 150;
-    ck_assert(mst_comparison_find_differences(&t));
-    ck_assert_uint_eq(t.warning_count, 2);
-    ck_assert_str_eq(t.warnings[0], "the servers are of different kinds: Apache/2.4.66 prefork "
+    mst_comparison_find_differences(&t);
+    ck_assert_uint_eq(t.warnings.count, 2);
+    ck_assert_str_eq(t.warnings.items[0], "the servers are of different kinds: Apache/2.4.66 prefork "
                      "with PHP/8.2.29 apache2handler in A, Apache/2.4.66 event with PHP/8.2.29 "
                      "fpm-fcgi in B");
-    ck_assert_str_eq(t.warnings[1], "the server's limit of workers differs: 5 in A, 150 in B");
-    while (t.warning_count > 0)
-        free(t.warnings[--t.warning_count]);
-    free(t.warnings);
+    ck_assert_str_eq(t.warnings.items[1], "the server's limit of workers differs: 5 in A, 150 in B");
 }
 END_TEST
 
@@ -649,9 +645,9 @@ START_TEST(test_sides_that_are_none)
 
     for (i = 0; i < sizeof bad / sizeof *bad; i++) {
         snprintf(given, sizeof given, "%s%s", path, bad[i][0]);
-        ck_assert_int_eq(mst_compare_side_read(&side, given, error), -1);
+        ck_assert_int_eq(mst_compare_side_read(memory_of_test(), &side, given, error), -1);
         ck_assert_msg(strstr(error, bad[i][1]) != NULL, "%s", error);
-        mst_compare_side_free(&side);
+        mst_compare_side_close(&side);
     }
 }
 END_TEST
@@ -669,10 +665,10 @@ START_TEST(test_number_signs)
     ck_assert_int_eq(mst_archive_close(archive, error), 0);
     read_side(&side, path, "");
     ck_assert_uint_eq(side.count, 1);
-    mst_compare_side_free(&side);
+    mst_compare_side_close(&side);
     read_side(&side, path, "##2#3");
     ck_assert_uint_eq(side.count, 1);
-    mst_compare_side_free(&side);
+    mst_compare_side_close(&side);
 }
 END_TEST
 
@@ -680,7 +676,7 @@ END_TEST
 
 START_TEST(test_output)
 {
-    struct mst_comparison_table t = { .limit = 0.05 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = 0.05 };
     const char *path = interleaved();
     char text[16384] = "", json[16384] = "";
     struct mst_sink sink;
@@ -689,7 +685,7 @@ START_TEST(test_output)
 
     read_side(&t.a, path, "#fast");
     read_side(&t.b, path, "#slow");
-    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    mst_comparison_make(&t, NULL, 0);
     mst_sink_init(&sink, keep, text);
     mst_comparison_text(&sink, &t);
     mst_sink_flush(&sink);
@@ -713,7 +709,7 @@ START_TEST(test_output)
     ck_assert_int_eq(json_unpack(first, "{s:b}", "gate", &flag), 0);
     ck_assert_int_eq(flag, 1);
     json_decref(root);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 
@@ -722,7 +718,7 @@ END_TEST
 START_TEST(test_markdown)
 {
     static const char *const names[] = { "a|b", "`code`", "<b>", "two\nlines", "**", "[x](y)" };
-    struct mst_comparison_table t = { .limit = _i % 2 == 0 ? -1 : 0.05 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = _i % 2 == 0 ? -1 : 0.05 };
     const char *path = test_path();
     struct mst_archive *archive = create(path);
     char error[MST_ERROR_MAX], name[32], text[16384] = "", *line, *rest;
@@ -736,7 +732,7 @@ START_TEST(test_markdown)
     read_side(&t.a, path, "#plain");
     snprintf(name, sizeof name, "#%s", names[_i / 2]);
     read_side(&t.b, path, name);
-    ck_assert_int_eq(mst_comparison_make(&t, NULL, 0), 0);
+    mst_comparison_make(&t, NULL, 0);
     mst_sink_init(&sink, keep, text);
     mst_comparison_markdown(&sink, &t);
     mst_sink_flush(&sink);
@@ -757,7 +753,7 @@ START_TEST(test_markdown)
     }
     ck_assert_uint_gt(i, 3);
     ck_assert_msg(line != NULL && line[0] != '|', "%s", line);
-    mst_comparison_free(&t);
+    mst_comparison_end(&t);
 }
 END_TEST
 

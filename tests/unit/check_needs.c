@@ -313,7 +313,7 @@ static char *report_as(struct made *m, enum format format)
     char title[] = "run 1", error[MST_ERROR_MAX] = "", *text = NULL;
     struct mst_report_run run = { .archive = m->archive, .path = "x.db", .title = title,
                                   .summary = m->s };
-    const struct mst_report report = { .runs = &run, .count = 1 };
+    const struct mst_report report = { .pool = memory_of_test(), .runs = &run, .count = 1 };
     size_t size;
     FILE *stream = open_memstream(&text, &size);
     struct mst_sink sink;

@@ -441,7 +441,7 @@ static struct mst_report report_of(struct made *m, struct mst_report_run *run)
     static char title[] = "</title><script>alert(1)</script>";
 
     *run = (struct mst_report_run){ m->archive, "dir/<x>.sqlite", title, m->s };
-    return (struct mst_report){ .runs = run, .count = 1 };
+    return (struct mst_report){ .pool = memory_of_test(), .runs = run, .count = 1 };
 }
 
 static char *page_of(struct made *m)

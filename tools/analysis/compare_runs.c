@@ -11,45 +11,27 @@
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
-#include "base/array.h"
 
 /* ---- which runs ------------------------------------------------------------------ */
 
-/* FILE of FILE#RUN, on the heap, and in *selected RUN, NULL for all. Files and names may
- * have a '#' in them: FILE is the shortest that is there. NULL: out of memory. */
-static char *split(const char *given, const char **selected)
+/* FILE of FILE#RUN, and in *selected RUN, NULL for all. Files and names may have a '#' in them:
+ * FILE is the shortest that is there; where none is, the first one was meant. */
+static const char *split(apr_pool_t *pool, const char *given, const char **selected)
 {
-    const char *mark = access(given, F_OK) == 0 ? NULL : strchr(given, '#'), *first = mark;
-    char *path = NULL;
+    const char *first = access(given, F_OK) == 0 ? NULL : strchr(given, '#'), *mark;
+    const char *path;
 
-    for (; mark != NULL; mark = strchr(mark + 1, '#')) {
-        free(path);
-        path = strndup(given, (size_t)(mark - given));
-        if (path == NULL || access(path, F_OK) == 0)
+    *selected = NULL;
+    for (mark = first; mark != NULL; mark = strchr(mark + 1, '#')) {
+        path = apr_pstrmemdup(pool, given, (size_t)(mark - given));
+        if (access(path, F_OK) == 0)
             break;
     }
-    if (mark == NULL && first != NULL) {   /* none is: the first is what was meant */
-        free(path);
-        path = strndup(given, (size_t)(first - given));
-        mark = first;
-    }
-    *selected = mark != NULL ? mark + 1 : NULL;
-    return mark != NULL ? path : strdup(given);
-}
-
-static struct mst_archive *open_archive(const char *given, const char **selected,
-                                        char error[MST_ERROR_MAX])
-{
-    struct mst_archive *archive;
-    char *path = split(given, selected);
-
-    if (path == NULL) {
-        snprintf(error, MST_ERROR_MAX, "out of memory for the comparison");
-        return NULL;
-    }
-    archive = mst_archive_read(path, error);
-    free(path);
-    return archive;
+    if (first == NULL)
+        return given;
+    mark = mark != NULL ? mark : first;
+    *selected = mark + 1;
+    return apr_pstrmemdup(pool, given, (size_t)(mark - given));
 }
 
 /* Whether the archive's runs are repetitions of one thing, as far as names tell. */
@@ -92,16 +74,10 @@ void mst_compare_run_names(struct mst_archive *archive, char names[MST_ERROR_MAX
 
 /* ---- one run --------------------------------------------------------------------- */
 
-static bool append(char **text, const char *word)
+static void append(apr_pool_t *pool, const char **text, const char *word)
 {
-    char *longer;
-
-    if (asprintf(&longer, "%s%s%s", *text != NULL ? *text : "",
-                 *text != NULL && (*text)[0] != '\0' ? " " : "", word) < 0)
-        return false;
-    free(*text);
-    *text = longer;
-    return true;
+    *text = *text == NULL || (*text)[0] == '\0' ? apr_pstrdup(pool, word)
+                                                : apr_pstrcat(pool, *text, " ", word, NULL);
 }
 
 /* Whether the word is how many requests the load tool has to make. */
@@ -115,28 +91,24 @@ static bool is_requested(const struct mst_compare_run *run, const char *word)
 
 /* What differs from run to run without changing the load: where it goes, how long it takes, and the
  * descriptor that its rows go to. */
-static bool read_command(struct mst_compare_run *run)
+static void read_command(apr_pool_t *pool, struct mst_compare_run *run)
 {
     json_t *words = json_loads(run->summary.command_json, 0, NULL), *word;
-    bool fine = (run->urls = strdup("")) != NULL;
     const char *text;
     size_t i;
 
+    run->urls = "";
     json_array_foreach(words, i, word) {
         text = json_string_value(word);
         if (text == NULL)
             continue;
         if (strstr(text, "://") != NULL)
-            fine = fine && append(&run->urls, text) && append(&run->load, "URL");
-        else if (strncmp(text, "/dev/fd/", 8) == 0)
-            fine = fine && append(&run->load, "/dev/fd/N");
-        else if (is_requested(run, text))
-            fine = fine && append(&run->load, "N");
-        else
-            fine = fine && append(&run->load, text);
+            append(pool, &run->urls, text);
+        append(pool, &run->load, strstr(text, "://") != NULL ? "URL" :
+               strncmp(text, "/dev/fd/", 8) == 0 ? "/dev/fd/N" :
+               is_requested(run, text) ? "N" : text);
     }
     json_decref(words);
-    return fine;
 }
 
 static bool read_status(struct mst_compare_run *run, struct mst_archive *archive)
@@ -155,57 +127,31 @@ static bool read_status(struct mst_compare_run *run, struct mst_archive *archive
     return mst_query_done(&q);
 }
 
-/* A process's title ends with blanks. */
-static void cut_blanks(char *text)
-{
-    size_t length = strlen(text);
-
-    while (length > 0 && text[length - 1] == ' ')
-        text[--length] = '\0';
-}
-
-/* Leaves out the load average: it is of the minutes before, and no two are the same. */
-static bool read_settings(struct mst_compare_run *run, struct mst_archive *archive)
+/* Leaves out the load average: it is of the minutes before, and no two are the same; and the
+ * blanks at the end of a process's title. */
+static bool read_settings(apr_pool_t *pool, struct mst_compare_run *run,
+                          struct mst_archive *archive)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(archive),
-        "SELECT name, ifnull(value, '') AS value FROM environment WHERE run_id = :id AND "
+        "SELECT name, rtrim(ifnull(value, '')) AS value FROM environment WHERE run_id = :id AND "
         "name <> 'load_average' ORDER BY name", run->summary.id);
     struct mst_compare_setting *setting;
     bool fine = true;
 
     while (fine && mst_query_next(&q)) {
-        setting = mst_append(&run->settings, &run->setting_count, sizeof *setting);
-        fine = setting != NULL;
-        if (!fine)
-            break;
-        setting->name = mst_row_string(&q, "name");
-        setting->value = mst_row_string(&q, "value");
+        setting = mst_pool_append(pool, &run->settings, &run->setting_count, sizeof *setting);
+        setting->name = apr_pstrdup(pool, mst_row_text(&q, "name"));
+        setting->value = apr_pstrdup(pool, mst_row_text(&q, "value"));
         fine = setting->name != NULL && setting->value != NULL;
-        if (fine)
-            cut_blanks(setting->value);
     }
     return mst_query_done(&q) && fine;
 }
 
-static void free_run(struct mst_compare_run *run)
-{
-    size_t i;
-
-    for (i = 0; i < run->setting_count; i++) {
-        free(run->settings[i].name);
-        free(run->settings[i].value);
-    }
-    free(run->settings);
-    free(run->load);
-    free(run->urls);
-    if (!run->lent)
-        mst_summary_free(&run->summary);
-}
-
-static int read_load(struct mst_compare_run *run, struct mst_archive *archive,
+static int read_load(apr_pool_t *pool, struct mst_compare_run *run, struct mst_archive *archive,
                      char error[MST_ERROR_MAX])
 {
-    if (read_command(run) && read_status(run, archive) && read_settings(run, archive))
+    read_command(pool, run);
+    if (read_status(run, archive) && read_settings(pool, run, archive))
         return 0;
     return mst_fail(error, "cannot read run %" PRId64 " of the archive %s", run->summary.id,
                     mst_archive_path(archive));
@@ -214,14 +160,13 @@ static int read_load(struct mst_compare_run *run, struct mst_archive *archive,
 static int add_run(struct mst_compare_side *side, int64_t id, uint64_t repetition,
                    char error[MST_ERROR_MAX])
 {
-    struct mst_compare_run *run = mst_append(&side->runs, &side->count, sizeof *run);
+    struct mst_compare_run *run = mst_pool_append(side->pool, &side->runs, &side->count,
+                                                  sizeof *run);
 
-    if (run == NULL)
-        return mst_fail(error, "out of memory for the comparison");
     run->repetition = repetition;
     if (mst_summary_make(&run->summary, side->archive, id, error) != 0)
         return -1;
-    return read_load(run, side->archive, error);
+    return read_load(side->pool, run, side->archive, error);
 }
 
 int mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *archive,
@@ -233,13 +178,11 @@ int mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *arc
         side->incomplete++;
         return 0;
     }
-    run = mst_append(&side->runs, &side->count, sizeof *run);
-    if (run == NULL)
-        return mst_fail(error, "out of memory for the comparison");
+    run = mst_pool_append(side->pool, &side->runs, &side->count, sizeof *run);
     run->summary = *summary;
     run->lent = true;
     run->repetition = summary->repetition;
-    return read_load(run, archive, error);
+    return read_load(side->pool, run, archive, error);
 }
 
 /* ---- a side ---------------------------------------------------------------------- */
@@ -277,13 +220,13 @@ static void no_such_run(struct mst_archive *archive, const char *selected,
     mst_fail(error, "there is no run \"%s\" in %s%s", selected, mst_archive_path(archive), names);
 }
 
-int mst_compare_side_read(struct mst_compare_side *side, const char *given,
+int mst_compare_side_read(apr_pool_t *pool, struct mst_compare_side *side, const char *given,
                           char error[MST_ERROR_MAX])
 {
     const char *selected;
 
-    *side = (struct mst_compare_side){ .given = given };
-    side->archive = open_archive(given, &selected, error);
+    *side = (struct mst_compare_side){ .pool = pool, .given = given };
+    side->archive = mst_archive_read(split(pool, given, &selected), error);
     if (side->archive == NULL || (selected == NULL && !has_one_name(side->archive, error)) ||
         add_runs(side, selected, error) != 0)
         return -1;
@@ -297,14 +240,19 @@ int mst_compare_side_read(struct mst_compare_side *side, const char *given,
     return -1;
 }
 
-void mst_compare_side_free(struct mst_compare_side *side)
+static void free_summary(struct mst_compare_run *run)
+{
+    if (!run->lent)
+        mst_summary_free(&run->summary);
+}
+
+void mst_compare_side_close(struct mst_compare_side *side)
 {
     char ignored[MST_ERROR_MAX];
     size_t i;
 
     for (i = 0; i < side->count; i++)
-        free_run(&side->runs[i]);
-    free(side->runs);
+        free_summary(&side->runs[i]);
     mst_archive_close(side->archive, ignored);
 }
 
@@ -350,7 +298,7 @@ static void keep_only(struct mst_compare_side *side, const size_t *kept, size_t 
         if (next < count && kept[next] == i)
             side->runs[next++] = side->runs[i];
         else
-            free_run(&side->runs[i]);
+            free_summary(&side->runs[i]);
     }
     side->unpaired = side->count - count;
     side->count = count;
@@ -358,16 +306,14 @@ static void keep_only(struct mst_compare_side *side, const size_t *kept, size_t 
 
 bool mst_compare_pair(struct mst_compare_side *a, struct mst_compare_side *b)
 {
-    size_t *pairs[2] = { calloc(a->count, sizeof(size_t)), calloc(b->count, sizeof(size_t)) };
-    size_t count = pairs[0] != NULL && pairs[1] != NULL ? find_pairs(a, b, pairs) : 0;
-    size_t fewer = a->count < b->count ? a->count : b->count;
+    size_t *pairs[2] = { apr_pcalloc(a->pool, a->count * sizeof(size_t)),
+                         apr_pcalloc(a->pool, b->count * sizeof(size_t)) };
+    size_t count = find_pairs(a, b, pairs), fewer = a->count < b->count ? a->count : b->count;
     bool paired = count >= MST_COMPARE_PAIRS_MIN && count + 1 >= fewer;
 
     if (paired) {
         keep_only(a, pairs[0], count);
         keep_only(b, pairs[1], count);
     }
-    free(pairs[0]);
-    free(pairs[1]);
     return paired;
 }

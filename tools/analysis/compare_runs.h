@@ -10,22 +10,24 @@
 
 #include "analysis/summary.h"
 #include "archive/archive.h"
+#include "memory/pool.h"
 
-struct mst_compare_setting { char *name, *value; };
+struct mst_compare_setting { const char *name, *value; };
 
 struct mst_compare_run {
     struct mst_summary summary;
     bool     lent;                   /* the summary is mst_compare_side_lend()'s caller's */
     uint64_t repetition;             /* MST_UNKNOWN */
-    char    *load;                   /* the command apart from its URLs and from how many requests
+    const char *load;                /* the command apart from its URLs and from how many requests
                                       * it makes; NULL: none */
-    char    *urls;                   /* those; "" none */
+    const char *urls;                /* those; "" none */
     uint64_t status;                 /* the most frequent that is not 2xx; MST_UNKNOWN: none */
     size_t   setting_count;          /* where it ran, by name */
     struct mst_compare_setting *settings;
 };
 
 struct mst_compare_side {
+    apr_pool_t *pool;                /* all is there but the summaries */
     const char *given;               /* as on the command line */
     struct mst_archive *archive;
     struct mst_compare_run *runs;    /* complete ones, the oldest first */
@@ -35,14 +37,15 @@ struct mst_compare_side {
 };
 
 /* `given` is FILE, all of whose runs must then have one name (or none), FILE#NAME or
- * FILE#NUMBER. 0, or -1 with a sentence; free it in either case. */
-int  mst_compare_side_read(struct mst_compare_side *side, const char *given,
+ * FILE#NUMBER. 0, or -1 with a sentence; close it in either case. */
+int  mst_compare_side_read(apr_pool_t *pool, struct mst_compare_side *side, const char *given,
                            char error[MST_ERROR_MAX]);
-/* Adds a run that the caller has read. Its summary stays the caller's, and has to live as long as
- * the side. Incomplete runs are counted and left out. 0, or -1 with a sentence. */
+/* Adds a run that the caller has read, to a side that begins as { .pool = POOL }. Its summary stays
+ * the caller's, and has to live as long as the side. Incomplete runs are counted and left out. 0, or
+ * -1 with a sentence. */
 int  mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *archive,
                            const struct mst_summary *summary, char error[MST_ERROR_MAX]);
-void mst_compare_side_free(struct mst_compare_side *side);
+void mst_compare_side_close(struct mst_compare_side *side);
 
 /* What to say behind "there is no run NAME in FILE": "; it has runs called ...". */
 void mst_compare_run_names(struct mst_archive *archive, char names[MST_ERROR_MAX]);

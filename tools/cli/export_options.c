@@ -9,6 +9,7 @@
 #include "cli/quantities.h"
 #include "console/diag.h"
 #include "console/options.h"
+#include "memory/pool.h"
 #include "segment/format.h"
 
 #define SLOWER_MAX_NS (UINT64_C(86400) * MST_NS_PER_S)
@@ -28,14 +29,11 @@ void mst_export_options_free(struct mst_export_options *o)
     free(o->post.headers);
 }
 
-static int add_header(struct mst_post_settings *post, const char *header)
+static void add_header(struct mst_post_settings *post, const char *header)
 {
-    const char **place = mst_append(&post->headers, &post->header_count, sizeof *place);
+    const char **place = mst_have(mst_append(&post->headers, &post->header_count, sizeof *place));
 
-    if (place == NULL)
-        return mst_failed(MST_EXIT_OUTPUT, "out of memory");
     *place = header;
-    return MST_EXIT_OK;
 }
 
 bool mst_export_option(struct mst_export_options *o, const char *verb, int option,
@@ -44,7 +42,7 @@ bool mst_export_option(struct mst_export_options *o, const char *verb, int optio
     *status = MST_EXIT_OK;
     switch (option) {
     case MST_OPTION_OTLP:        o->post.url = argument; return true;
-    case MST_OPTION_HEADER:      *status = add_header(&o->post, argument); break;
+    case MST_OPTION_HEADER:      add_header(&o->post, argument); break;
     case MST_OPTION_HEADER_FILE: o->post.header_file = argument; break;
     case MST_OPTION_CA_FILE:     o->post.ca_file = argument; break;
     case MST_OPTION_SERVICE:     o->service = argument; break;

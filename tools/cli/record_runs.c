@@ -15,6 +15,7 @@
 #include "console/options.h"
 #include "console/format.h"
 #include "console/output.h"
+#include "memory/pool.h"
 #include "exec/shell_quote.h"
 #include "record/generators.h"
 #include "render/sink.h"
@@ -217,8 +218,9 @@ static int record_once(struct mst_record_request *r, const struct mst_variant *v
 /* What to do with the runs that were made. */
 static void put_next(const struct mst_record_request *r)
 {
-    char *words[] = { (char[]){ "mpmstat" }, (char[]){ "compare" }, NULL, NULL, NULL };
-    char *line = NULL;
+    const char *words[] = { "mpmstat", "compare", NULL, NULL, NULL };
+    apr_pool_t *pool;
+    char *line;
     size_t i;
 
     if (!r->interleave) {
@@ -226,16 +228,13 @@ static void put_next(const struct mst_record_request *r)
                r->recording.archive);
         return;
     }
+    pool = mst_pool_new(NULL);
     for (i = 0; i < 2; i++)
-        if (asprintf(&words[2 + i], "%s#%s", r->recording.archive, r->variants[i].name) < 0)
-            words[2 + i] = NULL;
-    if (words[2] != NULL && words[3] != NULL)
-        line = mst_shell_quote(words);
-    if (line != NULL)
-        printf("Compare them: %s\n", line);
-    free(words[2]);
-    free(words[3]);
+        words[2 + i] = apr_pstrcat(pool, r->recording.archive, "#", r->variants[i].name, NULL);
+    line = mst_have(mst_shell_quote((char *const *)words));
+    printf("Compare them: %s\n", line);
     free(line);
+    apr_pool_destroy(pool);
 }
 
 /* Every other time the other way round, so that what changes steadily on the machine

@@ -32,12 +32,12 @@ static const struct format {
 #define FORMATS (sizeof formats / sizeof *formats)
 
 struct options {
+    apr_pool_t *pool;
     double limit;              /* a fraction; below 0: none */
     bool   fail_if_unsure, is_long, help;
     const struct format *format;
     enum mst_colour colour;
-    char **metrics;
-    size_t metric_count;
+    struct mst_list metrics;
     const char *a, *b;
 };
 
@@ -58,12 +58,12 @@ static int read_limit(struct options *o, const char *text)
     return MST_EXIT_OK;
 }
 
-static int add_metric(struct options *o, char *name)
+static int add_metric(struct options *o, const char *name)
 {
     char names[1024];
 
     if (mst_comparison_has(name)) {
-        o->metrics[o->metric_count++] = name;
+        mst_list_add(o->pool, &o->metrics, name);
         return MST_EXIT_OK;
     }
     mst_comparison_names(names, sizeof names);
@@ -112,7 +112,7 @@ static int read_options(struct options *o, int argc, char **argv)
     if (argc - optind != 2)
         return mst_usage_error("compare", "it takes two things to compare, A and B, and got %d",
                                argc - optind);
-    if (o->limit < 0 && (o->fail_if_unsure || o->metric_count > 0))
+    if (o->limit < 0 && (o->fail_if_unsure || o->metrics.count > 0))
         return mst_usage_error("compare", "--fail-if-unsure and --metric go with "
                                "--fail-if-slower PERCENT");
     o->a = argv[optind];
@@ -138,7 +138,7 @@ static int exit_status(const struct options *o, const struct mst_comparison_tabl
     if (t->verdict == MST_LIMIT_BEYOND)
         return MST_EXIT_BAD;
     mst_warn("cannot tell whether B is slower than A by more than %g %%: %s%s", o->limit * 100,
-             t->obstacle_count > 0 ? "A and B do not compare" : "record more runs, or longer ones",
+             t->obstacles.count > 0 ? "A and B do not compare" : "record more runs, or longer ones",
              o->fail_if_unsure ? "" : " (--fail-if-unsure makes this exit status 1)");
     return o->fail_if_unsure ? MST_EXIT_BAD : MST_EXIT_OK;
 }
@@ -155,38 +155,34 @@ static int find_causes(struct mst_compare_side *side, char error[MST_ERROR_MAX])
 
 static int compare(const struct options *o)
 {
-    struct mst_comparison_table table = { .limit = o->limit, .is_long = o->is_long };
+    struct mst_comparison_table table = { .pool = o->pool, .limit = o->limit,
+                                          .is_long = o->is_long };
     char error[MST_ERROR_MAX];
     int status = MST_EXIT_TARGET;
 
-    if (mst_compare_side_read(&table.a, o->a, error) != 0 ||
-        mst_compare_side_read(&table.b, o->b, error) != 0 ||
+    if (mst_compare_side_read(o->pool, &table.a, o->a, error) != 0 ||
+        mst_compare_side_read(o->pool, &table.b, o->b, error) != 0 ||
         find_causes(&table.a, error) != 0 || find_causes(&table.b, error) != 0) {
         mst_error("%s", error);
-    } else if (mst_comparison_make(&table, o->metrics, o->metric_count) != 0) {
-        mst_error("out of memory for the comparison");
     } else {
+        mst_comparison_make(&table, o->metrics.items, o->metrics.count);
         put(o, &table);
         status = exit_status(o, &table);
     }
-    mst_comparison_free(&table);
+    mst_comparison_end(&table);
     return status;
 }
 
 int mst_verb_compare(int argc, char **argv)
 {
-    struct options o = { .limit = -1, .format = formats,
-                         .metrics = calloc((size_t)argc, sizeof(char *)) };
-    int status;
+    struct options o = { .pool = mst_pool_new(NULL), .limit = -1, .format = formats };
+    int status = read_options(&o, argc, argv);
 
-    if (o.metrics == NULL)
-        return mst_failed(MST_EXIT_USAGE, "out of memory for the command line");
-    status = read_options(&o, argc, argv);
     mst_style_use(o.colour, STDOUT_FILENO);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);
     else if (status == MST_EXIT_OK)
         status = compare(&o);
-    free(o.metrics);
+    apr_pool_destroy(o.pool);
     return status;
 }

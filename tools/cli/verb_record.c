@@ -13,6 +13,7 @@
 #include "console/diag.h"
 #include "console/nearest.h"
 #include "console/options.h"
+#include "memory/pool.h"
 #include "loadtools/loadtool.h"
 
 #define VERSUS       "--versus"       /* between the commands of --interleave */
@@ -242,28 +243,19 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
 
 int mst_verb_record(int argc, char **argv)
 {
-    struct options o = { .request = MST_RECORD_REQUEST };
-    char **targets = calloc((size_t)argc + 1, sizeof *targets);
+    apr_pool_t *pool = mst_pool_new(NULL);
+    const size_t room = ((size_t)argc + 1) * sizeof(char *);
+    struct options o = { .request = MST_RECORD_REQUEST, .names = apr_pcalloc(pool, room) };
     int status;
 
-    o.names = calloc((size_t)argc + 1, sizeof *o.names);
-    o.request.client_rows = calloc((size_t)argc + 1, sizeof *o.request.client_rows);
-    if (targets == NULL || o.names == NULL || o.request.client_rows == NULL) {
-        mst_error("out of memory for the command line");
-        free(targets);
-        free(o.names);
-        free(o.request.client_rows);
-        return MST_EXIT_USAGE;
-    }
-    status = read_options(&o, argc, argv, targets);
+    o.request.client_rows = apr_pcalloc(pool, room);
+    status = read_options(&o, argc, argv, apr_pcalloc(pool, room));
     mst_style_use(o.colour, STDOUT_FILENO);
     mst_diag_quiet(o.request.quiet);
     if (status == MST_EXIT_OK && o.help)
         printf(help, mst_loadtool_names());
     else if (status == MST_EXIT_OK)
         status = mst_record_runs(&o.request);
-    free(targets);
-    free(o.names);
-    free(o.request.client_rows);
+    apr_pool_destroy(pool);
     return status;
 }

@@ -29,16 +29,12 @@ static const char help[] =
     ;
 
 struct archives {
+    apr_pool_t          *pool;
     struct mst_archive **items;
-    size_t               count, room;
+    size_t               count;
 };
 
 /* ---- the runs -------------------------------------------------------------------- */
-
-static int out_of_memory(void)
-{
-    return mst_failed(MST_EXIT_TARGET, "out of memory for the report");
-}
 
 /* Takes the place of the archives, where a time of them is wanted, or what a directory has. */
 static int slice(struct archives *a, const struct mst_report_options *o)
@@ -59,13 +55,12 @@ static int slice(struct archives *a, const struct mst_report_options *o)
 static int open_archive(struct archives *a, const char *path)
 {
     char error[MST_ERROR_MAX];
+    struct mst_archive *archive = mst_archive_read(path, error), **item;
 
-    if (!mst_grow(&a->items, &a->room, a->count, sizeof *a->items))
-        return out_of_memory();
-    a->items[a->count] = mst_archive_read(path, error);
-    if (a->items[a->count] == NULL)
+    if (archive == NULL)
         return mst_failed(MST_EXIT_TARGET, "%s", error);
-    a->count++;
+    item = mst_pool_append(a->pool, &a->items, &a->count, sizeof *item);
+    *item = archive;
     return MST_EXIT_OK;
 }
 
@@ -90,14 +85,10 @@ static int open_directory(struct archives *a, const struct mst_report_options *o
         return mst_failed(MST_EXIT_TARGET, "cannot read the directory %s: %s", directory,
                           strerror(errno));
     for (i = 0; i < count; i++) {
-        if (status == MST_EXIT_OK && asprintf(&path, "%s/%s", directory, names[i]->d_name) < 0)
-            status = out_of_memory();
-        if (status == MST_EXIT_OK) {
-            if (stat(path, &st) == 0 && st.st_size > 0 &&
-                ((uint64_t)st.st_mtim.tv_sec + 1) * MST_NS_PER_S > o->from_ns)
-                status = open_archive(a, path);
-            free(path);
-        }
+        path = apr_pstrcat(a->pool, directory, "/", names[i]->d_name, NULL);
+        if (status == MST_EXIT_OK && stat(path, &st) == 0 && st.st_size > 0 &&
+            ((uint64_t)st.st_mtim.tv_sec + 1) * MST_NS_PER_S > o->from_ns)
+            status = open_archive(a, path);
         free(names[i]);
     }
     free(names);
@@ -139,17 +130,16 @@ static bool is_selected(const struct mst_report_options *o, const struct mst_sum
 }
 
 /* The run's name, or its number; where there are several archives, its archive too. */
-static char *title_of(const struct mst_summary *s, const char *path, bool several)
+static const char *title_of(apr_pool_t *pool, const struct mst_summary *s, const char *path,
+                            bool several)
 {
     const char *base = strrchr(path, '/');
-    char *title, number[32];
+    char number[32];
 
     snprintf(number, sizeof number, "run %lld", (long long)s->id);
     base = base != NULL ? base + 1 : path;
-    if (asprintf(&title, "%s%s%s", s->name != NULL ? s->name : number, several ? ", " : "",
-                 several ? base : "") < 0)
-        return NULL;
-    return title;
+    return apr_pstrcat(pool, s->name != NULL ? s->name : number, several ? ", " : "",
+                       several ? base : "", NULL);
 }
 
 /* Summarized, and added where it is wanted. */
@@ -168,13 +158,8 @@ static int add_run(struct mst_report *report, const struct mst_report_options *o
         mst_summary_free(&run.summary);
         return MST_EXIT_OK;
     }
-    run.title = title_of(&run.summary, path, report->several_archives);
-    kept = run.title != NULL ? mst_append(&report->runs, &report->count, sizeof *kept) : NULL;
-    if (kept == NULL) {
-        mst_summary_free(&run.summary);
-        free(run.title);
-        return out_of_memory();
-    }
+    run.title = title_of(report->pool, &run.summary, path, report->several_archives);
+    kept = mst_pool_append(report->pool, &report->runs, &report->count, sizeof *kept);
     *kept = run;
     return MST_EXIT_OK;
 }
@@ -232,17 +217,6 @@ static int find_runs(struct mst_report *report, const struct mst_report_options 
                       archives->count > 1 ? " and the others" : "");
 }
 
-static void free_runs(struct mst_report *report)
-{
-    size_t i;
-
-    for (i = 0; i < report->count; i++) {
-        mst_summary_free(&report->runs[i].summary);
-        free(report->runs[i].title);
-    }
-    free(report->runs);
-}
-
 /* ---- writing --------------------------------------------------------------------- */
 
 static void put_json(struct mst_sink *sink, const struct mst_report *report)
@@ -264,8 +238,8 @@ struct job {
     struct mst_archive      *study;     /* NULL: the runs */
 };
 
-static int put_trend(struct mst_sink *sink, const struct mst_report *report,
-                     enum mst_report_format format, char error[MST_ERROR_MAX])
+static void put_trend(struct mst_sink *sink, const struct mst_report *report,
+                      enum mst_report_format format)
 {
     void (*const put_lines[MST_REPORT_FORMATS])(struct mst_sink *,
                                                 const struct mst_trend_lines *) = {
@@ -273,14 +247,9 @@ static int put_trend(struct mst_sink *sink, const struct mst_report *report,
         [MST_REPORT_JSON] = mst_trend_json, [MST_REPORT_TEXT] = mst_trend_text,
     };
     struct mst_trend_lines lines;
-    int status = mst_trend_make(&lines, report);
 
-    if (status == 0)
-        put_lines[format](sink, &lines);
-    else
-        mst_fail(error, "out of memory for the trend");
-    mst_trend_free(&lines);
-    return status;
+    mst_trend_make(&lines, report);
+    put_lines[format](sink, &lines);
 }
 
 static int put_runs(struct mst_sink *sink, const struct mst_report *report,
@@ -307,13 +276,13 @@ static int put(struct mst_sink *sink, const void *context)
 {
     const struct job *job = context;
     char error[MST_ERROR_MAX];
-    int failed;
+    int failed = 0;
 
     if (job->study != NULL)
         failed = mst_put_study(sink, job->o->format == MST_REPORT_HTML, job->study,
                                job->o->files[0], error);
     else if (job->o->trend)
-        failed = put_trend(sink, job->report, job->o->format, error);
+        put_trend(sink, job->report, job->o->format);
     else
         failed = put_runs(sink, job->report, job->o, error);
     if (!failed)
@@ -352,10 +321,10 @@ static bool is_study(const struct mst_report_options *o, const struct archives *
            mst_is_study(archives->items[0]);
 }
 
-static int report_files(const struct mst_report_options *o)
+static int report_files(apr_pool_t *pool, const struct mst_report_options *o)
 {
-    struct archives archives = { 0 };
-    struct mst_report report = { .percentiles = o->percentiles };
+    struct archives archives = { .pool = pool };
+    struct mst_report report = { .pool = pool, .percentiles = o->percentiles };
     struct job job = { .o = o, .report = &report };
     char ignored[MST_ERROR_MAX];
     bool failed = false;
@@ -370,26 +339,26 @@ static int report_files(const struct mst_report_options *o)
         status = write_report(&job);
     for (i = 0; i < report.count && status == MST_EXIT_OK; i++)
         failed |= mst_fail_on_found(&o->fail_on, &report.runs[i].summary);
-    free_runs(&report);
+    for (i = 0; i < report.count; i++)
+        mst_summary_free(&report.runs[i].summary);
     for (i = 0; i < archives.count; i++)
         mst_archive_close(archives.items[i], ignored);
-    free(archives.items);
     return status == MST_EXIT_OK && failed ? MST_EXIT_BAD : status;
 }
 
 int mst_verb_report(int argc, char **argv)
 {
-    struct mst_report_options o = { .selected = calloc((size_t)argc, sizeof *o.selected) };
-    int status;
+    apr_pool_t *pool = mst_pool_new(NULL);
+    struct mst_report_options o = {
+        .selected = apr_pcalloc(pool, (size_t)argc * sizeof *o.selected),
+    };
+    int status = mst_report_options_read(&o, argc, argv);
 
-    if (o.selected == NULL)
-        return out_of_memory();
-    status = mst_report_options_read(&o, argc, argv);
     mst_style_use(o.colour, goes_into_file(&o) ? -1 : STDOUT_FILENO);
     if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);
     else if (status == MST_EXIT_OK)
-        status = report_files(&o);
-    free(o.selected);
+        status = report_files(pool, &o);
+    apr_pool_destroy(pool);
     return status;
 }

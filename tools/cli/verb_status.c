@@ -16,6 +16,7 @@
 #include "console/diag.h"
 #include "console/options.h"
 #include "console/output.h"
+#include "memory/pool.h"
 #include "render/negotiate.h"
 #include "render/render.h"
 #include "report/glance.h"
@@ -32,6 +33,7 @@ static const char help[] =
 #include "tools/cli/help/status.opt"
 
 struct status {
+    apr_pool_t        *pool;
     bool               brief;       /* a glance of each board; `format` is then JSON, for URLs */
     enum mst_format    format;
     char               finer[256];  /* of metrics, as in a status page's query: "&bounds=4" */
@@ -60,22 +62,17 @@ static int take_snapshot(struct mst_target *target, struct mst_snapshot *snapsho
 
 static int render_boards(const struct status *s, FILE *out)
 {
-    const struct mst_snapshot **boards;
+    const struct mst_snapshot **boards = apr_palloc(s->pool, (s->board_count + 1) *
+                                                             sizeof *boards);
     struct mst_sink sink;
     size_t i;
-    int result;
 
-    boards = malloc((s->board_count + 1) * sizeof *boards);
-    if (boards == NULL)
-        return -1;
     for (i = 0; i < s->board_count; i++)
         boards[i] = &s->boards[i];
     mst_sink_init(&sink, mst_write_file, out);
-    result = mst_render(&sink, s->format, &(struct mst_shown){ .boards = boards,
-                                                               .count = s->board_count,
-                                                               .histograms = s->histograms });
-    free(boards);
-    return result;
+    return mst_render(&sink, s->format, &(struct mst_shown){ .boards = boards,
+                                                             .count = s->board_count,
+                                                             .histograms = s->histograms });
 }
 
 /* ---- URLs ------------------------------------------------------------------------- */
@@ -133,15 +130,13 @@ static int check_body(enum mst_format format, const char *url, const struct mst_
 static int fetch(struct status *s, const struct mst_target *target, char error[MST_ERROR_MAX])
 {
     const char *url = target->name;
-    struct mst_http *http = mst_http_open(s->timeout_ms);
+    struct mst_http *http = mst_have(mst_http_open(s->timeout_ms));
     struct mst_http_answer *body = &s->bodies[s->body_count];
     char query[64 + sizeof s->finer];
     int result;
 
-    if (http == NULL || mst_http_set_access(http, &target->access) != 0) {
-        mst_http_close(http);
-        return mst_fail(error, "out of memory");
-    }
+    if (mst_http_set_access(http, &target->access) != 0)
+        mst_out_of_memory();
     snprintf(query, sizeof query, "format=%s%s", mst_format_name(s->format), s->finer);
     result = mst_http_get(http, url, query, body, error);
     if (result == 0) {
@@ -184,36 +179,29 @@ static int join_list(json_t *whole, json_t *more, const char *name)
 /* One document from several: the boards of the files, then those of the URLs. */
 static int join_json(const struct status *s)
 {
-    char *rendered = NULL, error[MST_ERROR_MAX];
-    size_t length = 0, i;
+    char error[MST_ERROR_MAX], *text;
+    struct mst_stream rendered;
     json_t *whole = NULL, *more;
-    int result;
-    FILE *memory = open_memstream(&rendered, &length);
+    size_t i;
+    int result = render_boards(s, mst_stream_begin(&rendered));
 
-    if (memory == NULL)
-        return -1;
-    result = render_boards(s, memory);
-    if (fclose(memory) != 0 || result != 0)
-        goto done;
-    result = -1;
-    whole = mst_status_load(rendered, length, error);
-    if (whole == NULL)
-        goto done;
-    for (i = 0; i < s->body_count; i++) {
+    text = mst_stream_end(&rendered, s->pool);
+    if (result == 0)
+        whole = mst_status_load(text, strlen(text), error);
+    result = whole != NULL ? 0 : -1;
+    for (i = 0; i < s->body_count && result == 0; i++) {
         more = mst_status_load(s->bodies[i].body, s->bodies[i].length, error);
         result = more != NULL && join_list(whole, more, "boards") == 0 &&
                  join_list(whole, more, "unreadable") == 0 ? 0 : -1;
         json_decref(more);
-        if (result != 0)
-            goto done;
     }
-    free(rendered);
-    rendered = json_dumps(whole, JSON_INDENT(1) | JSON_REAL_PRECISION(17));
-    result = rendered != NULL ? put_json(rendered) : -1;
-    putchar('\n');
-done:
+    if (result == 0) {
+        text = mst_have(json_dumps(whole, JSON_INDENT(1) | JSON_REAL_PRECISION(17)));
+        result = put_json(text);
+        putchar('\n');
+        free(text);
+    }
     json_decref(whole);
-    free(rendered);
     return result;
 }
 
@@ -319,6 +307,7 @@ static int run(struct status *s, const struct mst_target_names *names)
     size_t i, urls = 0;
     int result = MST_EXIT_TARGET;
 
+    s->pool = mst_pool_new(NULL);
     if (mst_targets_find(&s->targets, names, error) != 0) {
         mst_error("%s", error);
         goto done;
@@ -333,12 +322,8 @@ static int run(struct status *s, const struct mst_target_names *names)
                                  "for one at a time, or for text or json");
         goto done;
     }
-    s->boards = calloc(s->targets.count, sizeof *s->boards);
-    s->bodies = calloc(s->targets.count, sizeof *s->bodies);
-    if (s->boards == NULL || s->bodies == NULL) {
-        mst_error("out of memory");
-        goto done;
-    }
+    s->boards = apr_pcalloc(s->pool, s->targets.count * sizeof *s->boards);
+    s->bodies = apr_pcalloc(s->pool, s->targets.count * sizeof *s->bodies);
     read_targets(s);
     result = show(s);
 done:
@@ -346,9 +331,8 @@ done:
         mst_snapshot_free(&s->boards[i]);
     for (i = 0; i < s->body_count; i++)
         free(s->bodies[i].body);
-    free(s->boards);
-    free(s->bodies);
     mst_targets_free(&s->targets);
+    apr_pool_destroy(s->pool);
     return result;
 }
 

@@ -2,18 +2,22 @@
 #include "memory/pool.h"
 
 #include <apr_general.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "console/diag.h"
 
-/* The signature is APR's, which calls this where malloc() fails. */
-static int end_command(int status)
+void mst_out_of_memory(void)
 {
-    (void)status;
     mst_error("out of memory: the command ends here, and its output is not complete");
     exit(MST_EXIT_OUTPUT);
+}
+
+/* APR calls it where malloc() fails. */
+static int no_memory(int status)
+{
+    (void)status;
+    mst_out_of_memory();
 }
 
 apr_pool_t *mst_pool_new(apr_pool_t *parent)
@@ -21,15 +25,15 @@ apr_pool_t *mst_pool_new(apr_pool_t *parent)
     apr_pool_t *pool = NULL;
 
     if (apr_initialize() != APR_SUCCESS ||
-        apr_pool_create_ex(&pool, parent, end_command, NULL) != APR_SUCCESS)
-        end_command(APR_ENOMEM);
+        apr_pool_create_ex(&pool, parent, no_memory, NULL) != APR_SUCCESS)
+        mst_out_of_memory();
     return pool;
 }
 
 void *mst_have(void *memory)
 {
     if (memory == NULL)
-        end_command(APR_ENOMEM);
+        mst_out_of_memory();
     return memory;
 }
 
@@ -53,27 +57,48 @@ void *mst_pool_append(apr_pool_t *pool, void *array, size_t *count, size_t size)
     return memset(items + size * (*count)++, 0, 2 * size);
 }
 
+__attribute__((format(printf, 2, 0)))
+static char *print(apr_pool_t *pool, const char *format, va_list args)
+{
+    va_list again;
+    size_t size;
+    char *text;
+
+    va_copy(again, args);
+    size = (size_t)vsnprintf(NULL, 0, format, again) + 1;
+    va_end(again);
+    text = apr_palloc(pool, size);
+    vsnprintf(text, size, format, args);
+    return text;
+}
+
 char *mst_pool_printf(apr_pool_t *pool, const char *format, ...)
 {
     va_list args;
     char *text;
-    int length;
 
     va_start(args, format);
-    length = vsnprintf(NULL, 0, format, args);
-    va_end(args);
-    text = apr_palloc(pool, (size_t)length + 1);
-    va_start(args, format);
-    vsnprintf(text, (size_t)length + 1, format, args);
+    text = print(pool, format, args);
     va_end(args);
     return text;
 }
 
-void mst_list_add(apr_pool_t *pool, struct mst_list *list, const char *text)
+/* The string is the list's from then on. */
+static void take(apr_pool_t *pool, struct mst_list *list, char *text)
 {
     char **item = mst_pool_append(pool, &list->items, &list->count, sizeof *item);
 
-    *item = apr_pstrdup(pool, text);
+    *item = text;
+}
+
+void mst_list_add(apr_pool_t *pool, struct mst_list *list, const char *text)
+{
+    take(pool, list, apr_pstrdup(pool, text));
+}
+
+void mst_list_addv(apr_pool_t *pool, struct mst_list *list, const char *format, va_list args)
+{
+    take(pool, list, print(pool, format, args));
 }
 
 void mst_list_add_all(apr_pool_t *pool, struct mst_list *list, const char *const *items)
@@ -104,7 +129,7 @@ char *mst_stream_end(struct mst_stream *stream, apr_pool_t *pool)
     char *text;
 
     if (fclose(stream->out) != 0)
-        end_command(APR_ENOMEM);
+        mst_out_of_memory();
     text = apr_pstrmemdup(pool, stream->text, stream->size);
     free(stream->text);
     return text;

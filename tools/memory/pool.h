@@ -14,6 +14,7 @@
 
 #include <apr_pools.h>
 #include <apr_strings.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -25,6 +26,9 @@ apr_pool_t *mst_pool_new(apr_pool_t *parent);
  * the address of the pointer to its first element. Another such element follows it, so an array of
  * pointers ends with NULL. All elements of an array are added with this function. */
 void *mst_pool_append(apr_pool_t *pool, void *array, size_t *count, size_t size);
+
+/* Ends the command, as a pool does where there is no memory left. */
+void mst_out_of_memory(void) __attribute__((noreturn));
 
 /* The memory that there is, or the end of the command: for memory that is not a pool's. */
 void *mst_have(void *memory) __attribute__((returns_nonnull));
@@ -41,7 +45,9 @@ struct mst_list {
     char **items;        /* a NULL follows the last one; NULL: nothing has been added */
 };
 
-/* Add copies. */
+/* Add copies, or a text as vprintf() makes it. */
+void mst_list_addv(apr_pool_t *pool, struct mst_list *list, const char *format, va_list args)
+    __attribute__((format(printf, 3, 0)));
 void mst_list_add(apr_pool_t *pool, struct mst_list *list, const char *text);
 void mst_list_add_all(apr_pool_t *pool, struct mst_list *list, const char *const *items);
 

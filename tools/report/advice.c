@@ -49,10 +49,10 @@ static bool is_point(const struct mst_summary *s)
 
 size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report)
 {
-    struct mst_usl_point *points = calloc(report->count, sizeof *points);
+    struct mst_usl_point *points = apr_pcalloc(report->pool, report->count * sizeof *points);
     size_t i, count = 0;
 
-    for (i = 0; i < report->count && points != NULL; i++) {
+    for (i = 0; i < report->count; i++) {
         const struct mst_summary_client *c = &report->runs[i].summary.client;
 
         if (is_point(&report->runs[i].summary))
@@ -60,7 +60,6 @@ size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report)
                 (double)c->concurrency, (double)c->requests_per_1000s / 1000 };
     }
     mst_usl_fit(usl, points, count);
-    free(points);
     return count;
 }
 

@@ -2,7 +2,6 @@
 #include "report/comparison.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/thresholds.h"
@@ -209,24 +208,20 @@ static struct mst_comparison_cause cause_of(const struct mst_compare_side *side)
     return cause;
 }
 
-int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count)
+void mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count)
 {
-    double *a, *b;
     struct mst_comparison_row *row;
     size_t i, missing = 0;
-    bool fine;
+    double *a, *b;
 
     t->paired = mst_compare_pair(&t->a, &t->b);
     t->cause_a = cause_of(&t->a);
     t->cause_b = cause_of(&t->b);
-    a = calloc(t->a.count, sizeof *a);
-    b = calloc(t->b.count, sizeof *b);
-    fine = a != NULL && b != NULL;
-    for (i = 0; fine && i < MST_M_COUNT; i++)
+    a = apr_pcalloc(t->pool, t->a.count * sizeof *a);
+    b = apr_pcalloc(t->pool, t->b.count * sizeof *b);
+    for (i = 0; i < MST_M_COUNT; i++)
         if (mst_metrics[i].compared != NULL)
             add_row(t, &mst_metrics[i], a, b);
-    free(a);
-    free(b);
     for (i = 0; i < gate_count; i++) {
         row = find_row(t, gates[i]);
         missing += row == NULL;
@@ -236,22 +231,12 @@ int mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size
     if (gate_count == 0)
         choose_gates(t);
     judge(t, missing);
-    if (!fine || !mst_comparison_find_differences(t))
-        return -1;
+    mst_comparison_find_differences(t);
     mst_comparison_say(t);
-    return 0;
 }
 
-void mst_comparison_free(struct mst_comparison_table *t)
+void mst_comparison_end(struct mst_comparison_table *t)
 {
-    size_t i;
-
-    for (i = 0; i < t->obstacle_count; i++)
-        free(t->obstacles[i]);
-    free(t->obstacles);
-    for (i = 0; i < t->warning_count; i++)
-        free(t->warnings[i]);
-    free(t->warnings);
-    mst_compare_side_free(&t->a);
-    mst_compare_side_free(&t->b);
+    mst_compare_side_close(&t->a);
+    mst_compare_side_close(&t->b);
 }

@@ -25,14 +25,14 @@ struct mst_comparison_row {
 };
 
 struct mst_comparison_table {
+    apr_pool_t *pool;
     struct mst_compare_side a, b;
     bool   paired;
     size_t row_count;
     struct mst_comparison_row rows[MST_M_COUNT];
     struct mst_comparison_cause cause_a, cause_b;
-    size_t obstacle_count, warning_count;
-    char **obstacles;                /* what forbids the comparison: clauses */
-    char **warnings;                 /* what else differs, or is to be known: clauses */
+    struct mst_list obstacles;       /* what forbids the comparison: clauses */
+    struct mst_list warnings;        /* what else differs, or is to be known: clauses */
     size_t main_warning_count;       /* that short comparisons show: the first ones */
     char   sentence[2048];           /* which is faster, and by how much; or what forbids it */
     bool   is_long;                  /* text shows all metrics and warnings */
@@ -46,9 +46,10 @@ bool mst_comparison_has(const char *metric);
 void mst_comparison_names(char *text, size_t size);
 
 /* Compares the sides, which the table has, and finds what differs. gates: names of
- * metrics, gate_count of them; 0: throughput and mean. 0, or -1: out of memory. */
-int  mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count);
-void mst_comparison_free(struct mst_comparison_table *t);
+ * metrics, gate_count of them; 0: throughput and mean. */
+void mst_comparison_make(struct mst_comparison_table *t, char *const *gates, size_t gate_count);
+/* Closes the sides. */
+void mst_comparison_end(struct mst_comparison_table *t);
 
 /* Whether short comparisons show the row. */
 bool mst_comparison_shows(const struct mst_comparison_table *t,

@@ -4,52 +4,33 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/thresholds.h"
-#include "base/array.h"
 #include "base/ratio.h"
 #include "report/comparison_steps.h"
 #include "segment/format.h"
 
 /* ---- sentences ------------------------------------------------------------------- */
 
-__attribute__((format(printf, 3, 0)))
-static bool add_sentence(char ***sentences, size_t *count, const char *format, va_list args)
+__attribute__((format(printf, 2, 3)))
+static void forbid(struct mst_comparison_table *t, const char *format, ...)
 {
-    char **sentence = mst_append(sentences, count, sizeof *sentence);
-    int n = -1;
+    va_list args;
 
-    if (sentence != NULL) {
-        n = vasprintf(sentence, format, args);
-        *count -= n < 0;
-    }
-    return n >= 0;
+    va_start(args, format);
+    mst_list_addv(t->pool, &t->obstacles, format, args);
+    va_end(args);
 }
 
 __attribute__((format(printf, 2, 3)))
-static bool forbid(struct mst_comparison_table *t, const char *format, ...)
+static void warn(struct mst_comparison_table *t, const char *format, ...)
 {
     va_list args;
-    bool fine;
 
     va_start(args, format);
-    fine = add_sentence(&t->obstacles, &t->obstacle_count, format, args);
+    mst_list_addv(t->pool, &t->warnings, format, args);
     va_end(args);
-    return fine;
-}
-
-__attribute__((format(printf, 2, 3)))
-static bool warn(struct mst_comparison_table *t, const char *format, ...)
-{
-    va_list args;
-    bool fine;
-
-    va_start(args, format);
-    fine = add_sentence(&t->warnings, &t->warning_count, format, args);
-    va_end(args);
-    return fine;
 }
 
 struct place { char text[40]; };
@@ -77,22 +58,21 @@ static const char *shown(const char *text)
     return text != NULL ? text : "(not known)";
 }
 
-/* Calls `differs` for the first run of A with each other run, those of A first. */
+/* Says how two runs differ. False: they do not. */
 typedef bool differs_t(struct mst_comparison_table *t, const struct mst_compare_run *first,
-                       const struct mst_compare_run *other, bool *fine);
+                       const struct mst_compare_run *other);
 
-/* Until `differs` says that two do: one such pair is enough. */
-static bool compare_runs(struct mst_comparison_table *t, differs_t *differs)
+/* Compares the first run of A with each other run, those of A first, until two differ: one such
+ * pair is enough. */
+static void compare_runs(struct mst_comparison_table *t, differs_t *differs)
 {
     const struct mst_compare_side *const sides[] = { &t->a, &t->b };
-    bool fine = true;
     size_t i, k;
 
     for (k = 0; k < 2; k++)
-        for (i = 0; i < sides[k]->count && fine; i++)
-            if (differs(t, &t->a.runs[0], &sides[k]->runs[i], &fine))
-                return fine;
-    return fine;
+        for (i = 0; i < sides[k]->count; i++)
+            if (differs(t, &t->a.runs[0], &sides[k]->runs[i]))
+                return;
 }
 
 /* ---- answers --------------------------------------------------------------------- */
@@ -173,20 +153,20 @@ static bool forbids(const struct answers *a, const struct answers *b)
     return apart >= MST_FAILURES_FIRST_MILLI || !is_redirect(a) || !is_redirect(b);
 }
 
-static bool compare_statuses(struct mst_comparison_table *t)
+static void compare_statuses(struct mst_comparison_table *t)
 {
     const struct answers a = answers_of(&t->a), b = answers_of(&t->b);
     struct said first = say_bad(&b, 'B'), second = say_bad(&a, 'A');
 
     if (a.bad + b.bad == 0)
-        return true;
+        return;
     if (b.bad == 0) {
         first = say_bad(&a, 'A');
         second = say_bad(&b, 'B');
     }
-    return (forbids(&a, &b) ? forbid : warn)(t, "requests failed or had another status than 2xx "
-                                             "(%s; %s)%s", first.text, second.text,
-                                             forbids(&a, &b) ? "" : ": what fails is often fast");
+    (forbids(&a, &b) ? forbid : warn)(t, "requests failed or had another status than 2xx (%s; "
+                                      "%s)%s", first.text, second.text,
+                                      forbids(&a, &b) ? "" : ": what fails is often fast");
 }
 
 bool mst_comparison_fails(const struct mst_compare_side *side)
@@ -197,22 +177,22 @@ bool mst_comparison_fails(const struct mst_compare_side *side)
 }
 
 /* Pages of errors have another size, too, of which nothing is said then. */
-static bool compare_sizes(struct mst_comparison_table *t)
+static void compare_sizes(struct mst_comparison_table *t)
 {
     const struct answers a = answers_of(&t->a), b = answers_of(&t->b);
     double size_a, size_b, more, less;
 
-    if (a.of == 0 || b.of == 0 || t->obstacle_count > 0)
-        return true;
+    if (a.of == 0 || b.of == 0 || t->obstacles.count > 0)
+        return;
     size_a = (double)a.bytes / (double)a.of;
     size_b = (double)b.bytes / (double)b.of;
     more = size_a > size_b ? size_a : size_b;
     less = size_a > size_b ? size_b : size_a;
     if (more < less * MST_OTHER_SIZE_RATIO || more - less < MST_OTHER_SIZE_BYTES)
-        return true;
-    return forbid(t, "the answers have another size, on average %s in A, %s in B: it is another "
-                  "page, or only one side compresses it",
-                  mst_format_bytes((uint64_t)size_a).text, mst_format_bytes((uint64_t)size_b).text);
+        return;
+    forbid(t, "the answers have another size, on average %s in A, %s in B: it is another page, or "
+           "only one side compresses it", mst_format_bytes((uint64_t)size_a).text,
+           mst_format_bytes((uint64_t)size_b).text);
 }
 
 /* ---- loads ----------------------------------------------------------------------- */
@@ -255,7 +235,7 @@ static void find_parts(const char *a, const char *b, struct part *of_a, struct p
 }
 
 static bool load_differs(struct mst_comparison_table *t, const struct mst_compare_run *first,
-                         const struct mst_compare_run *other, bool *fine)
+                         const struct mst_compare_run *other)
 {
     const char *a = shown(first->load), *b = shown(other->load);
     struct part of_a, of_b;
@@ -263,34 +243,35 @@ static bool load_differs(struct mst_comparison_table *t, const struct mst_compar
     if (is_same(a, b))
         return false;
     find_parts(a, b, &of_a, &of_b);
-    *fine = forbid(t, "the load differs: \"%.*s\" in %s, \"%.*s\" in %s", of_a.length, of_a.text,
-                   place_of(t, first).text, of_b.length, of_b.text, place_of(t, other).text);
+    forbid(t, "the load differs: \"%.*s\" in %s, \"%.*s\" in %s", of_a.length, of_a.text,
+           place_of(t, first).text, of_b.length, of_b.text, place_of(t, other).text);
     return true;
 }
 
 static bool count_differs(struct mst_comparison_table *t, const struct mst_compare_run *first,
-                          const struct mst_compare_run *other, bool *fine)
+                          const struct mst_compare_run *other)
 {
     uint64_t a = first->summary.client.requested, b = other->summary.client.requested;
 
     if (a == b || a == MST_UNKNOWN || b == MST_UNKNOWN)
         return false;
-    *fine = warn(t, "the load makes another number of requests: %" PRIu64 " in %s, %" PRIu64
-                 " in %s", a, place_of(t, first).text, b, place_of(t, other).text);
+    warn(t, "the load makes another number of requests: %" PRIu64 " in %s, %" PRIu64 " in %s", a,
+         place_of(t, first).text, b, place_of(t, other).text);
     return true;
 }
 
 /* Warns where the runs of one side requested different URLs. */
-static bool compare_urls(struct mst_comparison_table *t, const struct mst_compare_side *side,
+static void compare_urls(struct mst_comparison_table *t, const struct mst_compare_side *side,
                          char letter)
 {
     size_t i;
 
     for (i = 1; i < side->count; i++)
-        if (!is_same(side->runs[i].urls, side->runs[0].urls))
-            return warn(t, "the runs of %c are not repetitions of each other: \"%s\" and \"%s\"",
-                        letter, shown(side->runs[0].urls), shown(side->runs[i].urls));
-    return true;
+        if (!is_same(side->runs[i].urls, side->runs[0].urls)) {
+            warn(t, "the runs of %c are not repetitions of each other: \"%s\" and \"%s\"", letter,
+                 shown(side->runs[0].urls), shown(side->runs[i].urls));
+            return;
+        }
 }
 
 /* ---- servers --------------------------------------------------------------------- */
@@ -317,14 +298,14 @@ static struct kind kind_of(const struct mst_compare_run *run)
 }
 
 static bool kind_differs(struct mst_comparison_table *t, const struct mst_compare_run *first,
-                         const struct mst_compare_run *other, bool *fine)
+                         const struct mst_compare_run *other)
 {
     const struct kind a = kind_of(first), b = kind_of(other);
 
     if (strcmp(a.text, b.text) == 0)
         return false;
-    *fine = warn(t, "the servers are of different kinds: %s in %s, %s in %s", a.text,
-                 place_of(t, first).text, b.text, place_of(t, other).text);
+    warn(t, "the servers are of different kinds: %s in %s, %s in %s", a.text,
+         place_of(t, first).text, b.text, place_of(t, other).text);
     return true;
 }
 
@@ -335,7 +316,7 @@ static uint64_t limit_of(const struct mst_summary_server *server)
 
 /* Servers of one machine that are recorded together have the same settings in the archive. */
 static bool limit_differs(struct mst_comparison_table *t, const struct mst_compare_run *first,
-                          const struct mst_compare_run *other, bool *fine)
+                          const struct mst_compare_run *other)
 {
     const struct mst_summary *a = &first->summary, *b = &other->summary;
     const uint64_t limits[][2] = {
@@ -346,14 +327,13 @@ static bool limit_differs(struct mst_comparison_table *t, const struct mst_compa
     bool differ = false;
     size_t i;
 
-    for (i = 0; i < 2 && *fine; i++) {
+    for (i = 0; i < 2; i++) {
         if (limits[i][0] == limits[i][1] || limits[i][0] == MST_UNKNOWN ||
             limits[i][1] == MST_UNKNOWN)
             continue;
         differ = true;
-        *fine = warn(t, "%s limit of workers differs: %" PRIu64 " in %s, %" PRIu64 " in %s",
-                     whose[i], limits[i][0], place_of(t, first).text, limits[i][1],
-                     place_of(t, other).text);
+        warn(t, "%s limit of workers differs: %" PRIu64 " in %s, %" PRIu64 " in %s", whose[i],
+             limits[i][0], place_of(t, first).text, limits[i][1], place_of(t, other).text);
     }
     return differ;
 }
@@ -396,11 +376,11 @@ const char *mst_comparison_whose(const struct mst_comparison_table *t)
            "CPU and memory are those of Apache and PHP together." : "CPU and memory are Apache's.";
 }
 
-static bool compare_recorded(struct mst_comparison_table *t)
+static void compare_recorded(struct mst_comparison_table *t)
 {
-    return mst_comparison_same_servers(t) ||
-           warn(t, "what Apache handed its requests to was not recorded in all runs: CPU time and "
-                "memory of all servers are left out");
+    if (!mst_comparison_same_servers(t))
+        warn(t, "what Apache handed its requests to was not recorded in all runs: CPU time and "
+             "memory of all servers are left out");
 }
 
 /* ---- settings -------------------------------------------------------------------- */
@@ -426,43 +406,31 @@ static bool has_item(const char *list, const char *item, size_t length)
     return false;
 }
 
-/* What of a list "a 1; b 2" the other list does not have, on the heap; a text that is not a list is
- * one item. NULL: out of memory. */
-static char *only_in(const char *list, const char *other)
+/* What of a list "a 1; b 2" the other list does not have; a text that is not a list is one item. */
+static const char *only_in(apr_pool_t *pool, const char *list, const char *other)
 {
-    char *copy = strdup(list), *only = calloc(1, strlen(list) + 1), *item, *next = copy;
+    char *item, *next = apr_pstrdup(pool, list), *only = apr_pcalloc(pool, strlen(list) + 1);
 
-    while (copy != NULL && only != NULL && (item = next) != NULL) {
+    while ((item = next) != NULL) {
         next = strstr(item, "; ");
         if (next != NULL) {
             *next = '\0';
             next += 2;
         }
-        if (has_item(other, item, strlen(item)))
-            continue;
-        strcat(strcat(only, only[0] != '\0' ? "; " : ""), item);
-    }
-    free(copy);
-    if (copy == NULL) {
-        free(only);
-        only = NULL;
+        if (!has_item(other, item, strlen(item)))
+            strcat(strcat(only, only[0] != '\0' ? "; " : ""), item);
     }
     return only;
 }
 
-static bool warn_of_setting(struct mst_comparison_table *t, const char *name,
+static void warn_of_setting(struct mst_comparison_table *t, const char *name,
                             const struct mst_compare_run *first,
                             const struct mst_compare_run *other)
 {
     const char *a = setting(first, name), *b = setting(other, name);
-    char *only_a = only_in(a, b), *only_b = only_in(b, a);
-    bool fine = only_a != NULL && only_b != NULL &&
-                warn(t, "%s differs: \"%s\" in %s, \"%s\" in %s", name, only_a,
-                     place_of(t, first).text, only_b, place_of(t, other).text);
 
-    free(only_a);
-    free(only_b);
-    return fine;
+    warn(t, "%s differs: \"%s\" in %s, \"%s\" in %s", name, only_in(t->pool, a, b),
+         place_of(t, first).text, only_in(t->pool, b, a), place_of(t, other).text);
 }
 
 /* Servers of other places have other commands; what matters of them is in the settings. */
@@ -474,14 +442,13 @@ static bool is_command(const char *name)
 }
 
 /* A setting that is in the first run is looked for in all the others. */
-static bool compare_settings(struct mst_comparison_table *t, bool commands)
+static void compare_settings(struct mst_comparison_table *t, bool commands)
 {
     const struct mst_compare_side *const sides[] = { &t->a, &t->b };
     const struct mst_compare_run *first = &t->a.runs[0];
-    bool fine = true;
     size_t i, k, n;
 
-    for (n = 0; n < first->setting_count && fine; n++) {
+    for (n = 0; n < first->setting_count; n++) {
         const char *name = first->settings[n].name, *value = first->settings[n].value;
         bool differs = is_command(name) != commands;
 
@@ -491,14 +458,13 @@ static bool compare_settings(struct mst_comparison_table *t, bool commands)
 
                 differs = other != NULL && !is_same(value, other);
                 if (differs)
-                    fine = warn_of_setting(t, name, first, &sides[k]->runs[i]);
+                    warn_of_setting(t, name, first, &sides[k]->runs[i]);
             }
     }
-    return fine;
 }
 
 /* Names the settings that the one run has and the other has not, in one sentence. */
-static bool find_unknown(struct mst_comparison_table *t, const struct mst_compare_run *one,
+static void find_unknown(struct mst_comparison_table *t, const struct mst_compare_run *one,
                          const struct mst_compare_run *other)
 {
     char names[512] = "";
@@ -508,30 +474,30 @@ static bool find_unknown(struct mst_comparison_table *t, const struct mst_compar
         if (setting(other, one->settings[n].name) == NULL)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
                                      used > 0 ? ", " : "", one->settings[n].name);
-    return names[0] == '\0' || warn(t, "not known in %s, but in %s: %s", place_of(t, other).text,
-                                    place_of(t, one).text, names);
+    if (names[0] != '\0')
+        warn(t, "not known in %s, but in %s: %s", place_of(t, other).text, place_of(t, one).text,
+             names);
 }
 
 /* ---- runs ------------------------------------------------------------------------ */
 
 /* Warns of thinned archives and runs that were left out. */
-static bool check_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
+static void check_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
                        char letter)
 {
     size_t i, thinned = 0;
 
     for (i = 0; i < side->count; i++)
         thinned += side->runs[i].summary.thinned_of > 0;
-    if (thinned > 0 && !warn(t, "the archive is thinned of %zu of the %zu runs of %c: means and "
-                             "percentiles are estimates", thinned, side->count, letter))
-        return false;
-    if (side->incomplete > 0 && !warn(t, "%zu run%s of %c did not come to an end, and %s left out",
-                                      side->incomplete, side->incomplete == 1 ? "" : "s", letter,
-                                      side->incomplete == 1 ? "is" : "are"))
-        return false;
-    return side->unpaired == 0 ||
-           warn(t, "%zu run%s of %c without a counterpart %s left out", side->unpaired,
-                side->unpaired == 1 ? "" : "s", letter, side->unpaired == 1 ? "is" : "are");
+    if (thinned > 0)
+        warn(t, "the archive is thinned of %zu of the %zu runs of %c: means and percentiles are "
+             "estimates", thinned, side->count, letter);
+    if (side->incomplete > 0)
+        warn(t, "%zu run%s of %c did not come to an end, and %s left out", side->incomplete,
+             side->incomplete == 1 ? "" : "s", letter, side->incomplete == 1 ? "is" : "are");
+    if (side->unpaired > 0)
+        warn(t, "%zu run%s of %c without a counterpart %s left out", side->unpaired,
+             side->unpaired == 1 ? "" : "s", letter, side->unpaired == 1 ? "is" : "are");
 }
 
 static size_t with_notes(const struct mst_compare_side *side)
@@ -543,40 +509,43 @@ static size_t with_notes(const struct mst_compare_side *side)
     return count;
 }
 
-static bool check_notes(struct mst_comparison_table *t)
+static void check_notes(struct mst_comparison_table *t)
 {
     size_t a = with_notes(&t->a), b = with_notes(&t->b);
 
-    if (a + b == 0)
-        return true;
-    if (t->a.count == 1 && t->b.count == 1)
-        return warn(t, "the run%s of %s %s notes, which mpmstat report shows", a + b > 1 ? "s" : "",
-                    a + b > 1 ? "A and B" : a > 0 ? "A" : "B", a + b > 1 ? "have" : "has");
-    return warn(t, "%zu of the %zu runs of A and %zu of the %zu of B have notes, which mpmstat "
-                "report shows", a, t->a.count, b, t->b.count);
+    if (a + b > 0 && t->a.count == 1 && t->b.count == 1)
+        warn(t, "the run%s of %s %s notes, which mpmstat report shows", a + b > 1 ? "s" : "",
+             a + b > 1 ? "A and B" : a > 0 ? "A" : "B", a + b > 1 ? "have" : "has");
+    else if (a + b > 0)
+        warn(t, "%zu of the %zu runs of A and %zu of the %zu of B have notes, which mpmstat report "
+             "shows", a, t->a.count, b, t->b.count);
 }
 
-static bool check_order(struct mst_comparison_table *t)
+static void check_order(struct mst_comparison_table *t)
 {
-    return t->a.count + t->b.count == 2 || t->paired ||
-           warn(t, "the runs of A and B were not made alternately: whatever changed on the machine "
-                "between them counts as a difference; record with --interleave");
+    if (t->a.count + t->b.count > 2 && !t->paired)
+        warn(t, "the runs of A and B were not made alternately: whatever changed on the machine "
+             "between them counts as a difference; record with --interleave");
 }
 
-/* What seldom tells more. */
-static bool find_minor(struct mst_comparison_table *t)
+void mst_comparison_find_differences(struct mst_comparison_table *t)
 {
-    t->main_warning_count = t->warning_count;
-    return compare_settings(t, true) && find_unknown(t, &t->a.runs[0], &t->b.runs[0]) &&
-           find_unknown(t, &t->b.runs[0], &t->a.runs[0]);
-}
-
-bool mst_comparison_find_differences(struct mst_comparison_table *t)
-{
-    return compare_statuses(t) && compare_sizes(t) && compare_runs(t, load_differs) &&
-           compare_runs(t, kind_differs) && compare_recorded(t) &&
-           compare_runs(t, limit_differs) && compare_runs(t, count_differs) &&
-           compare_urls(t, &t->a, 'A') && compare_urls(t, &t->b, 'B') && check_order(t) &&
-           compare_settings(t, false) && check_runs(t, &t->a, 'A') && check_runs(t, &t->b, 'B') &&
-           check_notes(t) && find_minor(t);
+    compare_statuses(t);
+    compare_sizes(t);
+    compare_runs(t, load_differs);
+    compare_runs(t, kind_differs);
+    compare_recorded(t);
+    compare_runs(t, limit_differs);
+    compare_runs(t, count_differs);
+    compare_urls(t, &t->a, 'A');
+    compare_urls(t, &t->b, 'B');
+    check_order(t);
+    compare_settings(t, false);
+    check_runs(t, &t->a, 'A');
+    check_runs(t, &t->b, 'B');
+    check_notes(t);
+    t->main_warning_count = t->warnings.count;   /* what follows seldom tells more */
+    compare_settings(t, true);
+    find_unknown(t, &t->a.runs[0], &t->b.runs[0]);
+    find_unknown(t, &t->b.runs[0], &t->a.runs[0]);
 }

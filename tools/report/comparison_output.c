@@ -40,7 +40,7 @@ static bool has_noise(const struct mst_comparison_table *t)
  * that none is the faster one. */
 static const char *text_of(const struct mst_comparison_table *t, const struct mst_comparison *c)
 {
-    bool is_plain = (c->bounded && t->obstacle_count == 0) || c->by[0] == '\0';
+    bool is_plain = (c->bounded && t->obstacles.count == 0) || c->by[0] == '\0';
 
     return is_plain ? c->text : c->by;
 }
@@ -132,7 +132,7 @@ void mst_comparison_put_warnings(const struct mst_doc *doc, const struct mst_com
     size_t i;
 
     for (i = from; i < to; i++)
-        mst_doc_item(doc, MST_STYLE_WARNING, "beware", t->warnings[i]);
+        mst_doc_item(doc, MST_STYLE_WARNING, "beware", t->warnings.items[i]);
 }
 
 /* ---- text ------------------------------------------------------------------------- */
@@ -140,22 +140,21 @@ void mst_comparison_put_warnings(const struct mst_doc *doc, const struct mst_com
 static void put_side(struct mst_sink *sink, char letter, const struct mst_compare_side *side)
 {
     const char *command = side->runs[0].summary.command_line;
-    char first[8], *line;
+    char first[8];
 
     snprintf(first, sizeof first, "  %c  ", letter);
-    if (asprintf(&line, "%s, %zu run%s%s%s", side->given, side->count, side->count == 1 ? "" : "s",
-                 command != NULL ? ": " : "", command != NULL ? command : "") < 0)
-        return;
-    mst_wrapped(sink, first, 5, MST_TEXT_WIDTH, line);
-    free(line);
+    mst_wrapped(sink, first, 5, MST_TEXT_WIDTH,
+                mst_pool_printf(side->pool, "%s, %zu run%s%s%s", side->given, side->count,
+                                side->count == 1 ? "" : "s", command != NULL ? ": " : "",
+                                command != NULL ? command : ""));
 }
 
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t)
 {
     const struct mst_doc doc = mst_doc_text(sink, MST_TEXT_WIDTH);
-    size_t warnings = t->is_long ? t->warning_count : t->main_warning_count, shown;
+    size_t warnings = t->is_long ? t->warnings.count : t->main_warning_count, shown;
 
-    mst_wrapped_styled(sink, t->obstacle_count > 0 ? MST_STYLE_WARNING : MST_STYLE_STRONG, "", 0,
+    mst_wrapped_styled(sink, t->obstacles.count > 0 ? MST_STYLE_WARNING : MST_STYLE_STRONG, "", 0,
                        MST_TEXT_WIDTH, t->sentence);
     mst_comparison_put_causes(&doc, t);
     mst_sink_char(sink, '\n');
@@ -193,7 +192,7 @@ void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_
         return;
     mst_doc_details_begin(&doc, "More figures");
     mst_comparison_rows(&doc, t, MST_COMPARISON_REST);
-    mst_comparison_put_warnings(&doc, t, t->main_warning_count, t->warning_count);
+    mst_comparison_put_warnings(&doc, t, t->main_warning_count, t->warnings.count);
     mst_doc_details_end(&doc);
 }
 
@@ -259,16 +258,15 @@ static void put_json_row(struct mst_json *j, const struct mst_comparison_row *ro
     mst_json_end(j, '}');
 }
 
-static void put_json_strings(struct mst_json *j, const char *key, char *const *strings,
-                             size_t count)
+static void put_json_strings(struct mst_json *j, const char *key, const struct mst_list *strings)
 {
     size_t i;
 
     mst_json_line(j, 1);
     mst_json_begin(j, key, '[');
-    for (i = 0; i < count; i++) {
+    for (i = 0; i < strings->count; i++) {
         mst_json_line(j, 2);
-        mst_json_string(j, NULL, strings[i]);
+        mst_json_string(j, NULL, strings->items[i]);
     }
     mst_json_end(j, ']');
 }
@@ -283,7 +281,7 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "sentence", t->sentence);
-    put_json_strings(j, "obstacles", t->obstacles, t->obstacle_count);
+    put_json_strings(j, "obstacles", &t->obstacles);
     put_json_side(j, "a", &t->a, &t->cause_a);
     put_json_side(j, "b", &t->b, &t->cause_b);
     mst_json_line(j, 1);
@@ -296,7 +294,7 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
     for (i = 0; i < t->row_count; i++)
         put_json_row(j, &t->rows[i]);
     mst_json_end(j, ']');
-    put_json_strings(j, "warnings", t->warnings, t->warning_count);
+    put_json_strings(j, "warnings", &t->warnings);
     put_real(j, "fail_if_slower", t->limit >= 0 ? t->limit : NAN);
     mst_json_value(j, "slower");
     mst_sink_puts(sink, slower[t->verdict]);

@@ -84,9 +84,9 @@ static void say_obstacles(struct saying *s)
 {
     size_t i;
 
-    for (i = 0; i < s->t->obstacle_count; i++)
-        say(s, "%s%s", i == 0 ? "A and B do not compare: " : "; ", s->t->obstacles[i]);
-    if (s->t->obstacle_count > 0)
+    for (i = 0; i < s->t->obstacles.count; i++)
+        say(s, "%s%s", i == 0 ? "A and B do not compare: " : "; ", s->t->obstacles.items[i]);
+    if (s->t->obstacles.count > 0)
         say(s, ". ");
 }
 
@@ -95,7 +95,7 @@ static void say_meaning(struct saying *s)
     if (s->t->limit >= 0)
         say(s, "%s slower by more than %g %%", verdicts[s->t->verdict], s->t->limit * 100);
     else
-        say(s, "%s", s->t->obstacle_count > 0 ? "What was seen" : meaning_of(s->t));
+        say(s, "%s", s->t->obstacles.count > 0 ? "What was seen" : meaning_of(s->t));
 }
 
 /* "62.8 ms a request instead of 204 ms, 69 % less (60 to 76 %)". */
@@ -134,7 +134,7 @@ static void say_remark(struct saying *s)
 {
     size_t a = s->t->a.count, b = s->t->b.count;
 
-    if (s->t->obstacle_count > 0)
+    if (s->t->obstacles.count > 0)
         return;
     if (a == 1 && b == 1)
         say(s, " One run each cannot tell whether that is chance: record both with --repeat 5 "

@@ -4,9 +4,8 @@
 
 #include "report/comparison.h"
 
-/* What forbids the comparison into t->obstacles, what else should be equal into t->warnings.
- * false: out of memory. */
-bool mst_comparison_find_differences(struct mst_comparison_table *t);
+/* What forbids the comparison into t->obstacles, what else should be equal into t->warnings. */
+void mst_comparison_find_differences(struct mst_comparison_table *t);
 
 /* Whether a side's requests failed so often that its times are not those of its work. */
 bool mst_comparison_fails(const struct mst_compare_side *side);

@@ -1,7 +1,6 @@
 /* groups.c - groups the runs of a report by name: see groups.h. */
 #include "report/groups.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "report/metrics.h"
@@ -68,13 +67,12 @@ static size_t rank_of(const struct mst_report *report, const size_t *runs, size_
     return rank;
 }
 
-static bool choose_shown(const struct mst_report *report, struct mst_report_group *group)
+static void choose_shown(const struct mst_report *report, struct mst_report_group *group)
 {
     enum mst_code code = common_code(report, group);
-    size_t *candidates = calloc(group->count, sizeof *candidates), count = 0, i;
+    size_t *candidates = apr_pcalloc(report->pool, group->count * sizeof *candidates);
+    size_t count = 0, i;
 
-    if (candidates == NULL)
-        return false;
     for (i = 0; i < group->count; i++) {
         const struct mst_summary *s = &report->runs[group->runs[i]].summary;
 
@@ -85,43 +83,31 @@ static bool choose_shown(const struct mst_report *report, struct mst_report_grou
     for (i = 0; i < count; i++)
         if (rank_of(report, candidates, count, i) == count / 2)
             group->shown = candidates[i];
-    free(candidates);
-    return true;
 }
 
 /* ---- all of it ------------------------------------------------------------------------ */
 
-bool mst_groups_make(struct mst_report_groups *groups, const struct mst_report *report)
+void mst_groups_make(struct mst_report_groups *groups, const struct mst_report *report)
 {
-    size_t used = 0, i, k;
-    bool *taken = calloc(report->count + 1, sizeof *taken), fine;
+    bool *taken = apr_pcalloc(report->pool, (report->count + 1) * sizeof *taken);
+    size_t *runs = apr_pcalloc(report->pool, (report->count + 1) * sizeof *runs), i, k;
 
     *groups = (struct mst_report_groups){
-        .items = calloc(report->count + 1, sizeof *groups->items),
-        .runs = calloc(report->count + 1, sizeof *groups->runs),
+        .items = apr_pcalloc(report->pool, (report->count + 1) * sizeof *groups->items),
     };
-    fine = taken != NULL && groups->items != NULL && groups->runs != NULL;
-    for (i = 0; fine && i < report->count; i++) {
+    for (i = 0; i < report->count; i++) {
         struct mst_report_group *group = &groups->items[groups->count];
 
         if (taken[i])
             continue;
-        group->runs = groups->runs + used;
+        group->runs = runs;
         for (k = i; k < report->count; k++)
             if (!taken[k] && (k == i || are_repetitions(&report->runs[i], &report->runs[k]))) {
                 taken[k] = true;
                 group->runs[group->count++] = k;
             }
-        used += group->count;
+        runs += group->count;
         groups->count++;
-        fine = choose_shown(report, group);
+        choose_shown(report, group);
     }
-    free(taken);
-    return fine;
-}
-
-void mst_groups_free(struct mst_report_groups *groups)
-{
-    free(groups->items);
-    free(groups->runs);
 }

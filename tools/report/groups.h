@@ -15,13 +15,11 @@ struct mst_report_group {
 struct mst_report_groups {
     struct mst_report_group *items;
     size_t                   count;
-    size_t                  *runs;     /* what the groups' runs point into */
 };
 
 /* The run shown is the one with the median rate of the complete runs whose first finding is the
- * most frequent. False: out of memory. Free in either case. */
-bool mst_groups_make(struct mst_report_groups *groups, const struct mst_report *report);
-void mst_groups_free(struct mst_report_groups *groups);
+ * most frequent. The groups are in the report's pool. */
+void mst_groups_make(struct mst_report_groups *groups, const struct mst_report *report);
 
 /* The rate that a page shows of a run: the client's, else the server's. */
 uint64_t mst_groups_rate(const struct mst_summary *s);

@@ -58,22 +58,23 @@ static void put_section(struct mst_sink *sink, const struct mst_comparison_table
              "All runs of B are compared with all runs of A.");
     mst_comparison_rows(&doc, t, MST_COMPARISON_ALL);
     mst_comparison_put_notes(&doc, t);
-    mst_comparison_put_warnings(&doc, t, 0, t->warning_count);
+    mst_comparison_put_warnings(&doc, t, 0, t->warnings.count);
     mst_html(sink, "</article>\n</section>\n");
 }
 
 int mst_html_compare(struct mst_sink *sink, const struct mst_report *report,
                      const struct mst_report_groups *groups, char error[MST_ERROR_MAX])
 {
-    struct mst_comparison_table t = { .limit = -1 };
+    struct mst_comparison_table t = { .pool = report->pool, .a.pool = report->pool,
+                                      .b.pool = report->pool, .limit = -1 };
     int status = lend(&t.a, report, &groups->items[0], error);
 
     if (status == 0)
         status = lend(&t.b, report, &groups->items[1], error);
-    if (status == 0 && mst_comparison_make(&t, NULL, 0) != 0)
-        status = mst_fail(error, "out of memory for the comparison");
-    if (status == 0)
+    if (status == 0) {
+        mst_comparison_make(&t, NULL, 0);
         put_section(sink, &t);
-    mst_comparison_free(&t);
+    }
+    mst_comparison_end(&t);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "analysis/summary.h"
 #include "analysis/usl.h"
 #include "findings/advice.h"
+#include "memory/pool.h"
 #include "render/sink.h"
 
 /* All of it, in at most 100 columns. path: the archive's, as it is shown. percentiles: those that
@@ -36,11 +37,12 @@ void mst_report_json(struct mst_sink *sink, const struct mst_summary *summary);
 struct mst_report_run {
     struct mst_archive *archive;
     const char         *path;       /* the archive's, as the user gave it */
-    char               *title;      /* the run's name, or "run 1" */
+    const char         *title;      /* the run's name, or "run 1" */
     struct mst_summary  summary;
 };
 
 struct mst_report {
+    apr_pool_t            *pool;    /* of what is made for it: groups, lines, tables */
     struct mst_report_run *runs;
     size_t                 count;
     bool                   several_archives;   /* then a run's archive is named with it */

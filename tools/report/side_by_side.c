@@ -1,9 +1,7 @@
 /* side_by_side.c - the figures of runs, a column for each: see side_by_side.h. */
 #include "report/side_by_side.h"
 
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "doc/markup.h"
@@ -55,18 +53,14 @@ static void put_row(struct mst_doc_table *t, const struct side_by_side *of, enum
         mst_doc_number_of(t, mst_metrics[m].unit, value_of(of->report, i, m));
 }
 
-/* False: out of memory. */
-static bool make_columns(struct side_by_side *of)
+static void make_columns(struct side_by_side *of)
 {
     size_t i;
 
-    of->columns = calloc(1 + of->end - of->first, sizeof *of->columns);
-    if (of->columns == NULL)
-        return false;
+    of->columns = apr_pcalloc(of->report->pool, (1 + of->end - of->first) * sizeof *of->columns);
     of->columns[0] = (struct mst_doc_column){ "figure", .kind = MST_DOC_NAME };
     for (i = of->first; i < of->end; i++)
         of->columns[1 + i - of->first].name = of->report->runs[i].title;
-    return true;
 }
 
 /* ---- brief ----------------------------------------------------------------------- */
@@ -90,12 +84,8 @@ void mst_side_by_side_brief(const struct mst_doc *doc, const struct mst_report *
 
     for (; of.first < report->count; of.first = of.end) {
         of.end = report->count - of.first < most ? report->count : of.first + most;
-        if (!make_columns(&of)) {
-            mst_sink_fail(doc->sink, ENOMEM);
-            return;
-        }
+        make_columns(&of);
         put_brief(doc, &of);
-        free(of.columns);
         mst_doc_space(doc);
     }
 }
@@ -186,33 +176,22 @@ static void list_unknown(FILE *names, const char **whys, size_t runs, const char
     }
 }
 
-static void put_reason(const struct mst_doc *doc, const char **whys, size_t runs,
+static void put_reason(const struct mst_doc *doc, apr_pool_t *pool, const char **whys, size_t runs,
                        const char *reason)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *names = open_memstream(&text, &size);
+    struct mst_stream names;
 
-    if (names != NULL)
-        list_unknown(names, whys, runs, reason);
-    if (names == NULL || fclose(names) != 0)
-        mst_sink_fail(doc->sink, ENOMEM);
-    else
-        mst_doc_item(doc, MST_STYLE_PLAIN, reason, text);
-    free(text);
+    list_unknown(mst_stream_begin(&names), whys, runs, reason);
+    mst_doc_item(doc, MST_STYLE_PLAIN, reason, mst_stream_end(&names, pool));
 }
 
 /* Each reason, with what is not known for it. */
 static void put_unknown(const struct mst_doc *doc, const struct mst_report *report)
 {
     size_t runs = report->count, i;
-    const char **whys = calloc(MST_M_COUNT * runs, sizeof *whys);
+    const char **whys = apr_pcalloc(report->pool, MST_M_COUNT * runs * sizeof *whys);
     bool begun = false;
 
-    if (whys == NULL) {
-        mst_sink_fail(doc->sink, ENOMEM);
-        return;
-    }
     for (i = 0; i < MST_M_COUNT * runs; i++)
         whys[i] = why_unknown(report, i % runs, (enum mst_metric_id)(i / runs));
     for (i = 0; i < MST_M_COUNT * runs; i++) {
@@ -221,26 +200,20 @@ static void put_unknown(const struct mst_doc *doc, const struct mst_report *repo
         if (!begun)
             mst_doc_details_begin(doc, "What is not known, and why");
         begun = true;
-        put_reason(doc, whys, runs, whys[i]);
-        whys[i] = NULL;    /* also where its list could not be made */
+        put_reason(doc, report->pool, whys, runs, whys[i]);
     }
     if (begun)
         mst_doc_details_end(doc);
-    free(whys);
 }
 
 void mst_side_by_side_all(const struct mst_doc *doc, const struct mst_report *report)
 {
     struct side_by_side of = { .report = report, .end = report->count };
 
-    if (!make_columns(&of)) {
-        mst_sink_fail(doc->sink, ENOMEM);
-        return;
-    }
+    make_columns(&of);
     if (doc->format == MST_DOC_HTML && report->count <= MST_HTML_RUNS_IN_GROUPS)
         put_groups(doc, &of);
     else
         put_table(doc, &of);
-    free(of.columns);
     put_unknown(doc, report);
 }

@@ -116,11 +116,9 @@ bool mst_slowest_put(const struct mst_doc *doc, const struct mst_report_run *run
         return true;
     fine = mst_slowest_read(&slowest, &run->summary, mst_archive_db(run->archive), front, most);
     if (fine && slowest.count > 0) {
-        bars = calloc(slowest.count, sizeof *bars);
-        fine = bars != NULL;
-    }
-    if (bars != NULL)
+        bars = mst_have(calloc(slowest.count, sizeof *bars));
         put_table(doc, &slowest, &run->summary, bars);
+    }
     free(bars);
     mst_slowest_free(&slowest);
     return fine;

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/array.h"
 #include "base/clock.h"
 #include "console/format.h"
 #include "doc/lines.h"
@@ -98,32 +97,27 @@ static struct mst_trend_line *line_for(struct mst_trend_lines *lines, const char
     for (i = 0; i < lines->count; i++)
         if (same_name(lines->items[i].name, name))
             return &lines->items[i];
-    line = mst_append(&lines->items, &lines->count, sizeof *line);
-    if (line != NULL)
-        line->name = name;
+    line = mst_pool_append(lines->pool, &lines->items, &lines->count, sizeof *line);
+    line->name = name;
     return line;
 }
 
-static bool add_run(struct mst_trend_lines *lines, const struct mst_report_run *run)
+static void add_run(struct mst_trend_lines *lines, const struct mst_report_run *run)
 {
     struct mst_trend_line *line = line_for(lines, run->summary.name);
     struct mst_trend_runs *point = NULL;
     size_t i;
 
-    for (i = 0; line != NULL && i < line->count && point == NULL; i++)
+    for (i = 0; i < line->count && point == NULL; i++)
         if (is_of(&line->runs[i], run))
             point = &line->runs[i];
-    if (line != NULL && point == NULL) {
-        point = mst_append(&line->runs, &line->count, sizeof *point);
-        if (point != NULL)
-            point->first = run;
+    if (point == NULL) {
+        point = mst_pool_append(lines->pool, &line->runs, &line->count, sizeof *point);
+        point->first = run;
     }
-    if (point == NULL)
-        return false;
     point->count += run->summary.complete;
     point->incomplete += !run->summary.complete;
     point->thinned += run->summary.complete && run->summary.thinned_of > 0;
-    return true;
 }
 
 static int by_time(const void *a, const void *b)
@@ -171,7 +165,7 @@ static enum mst_code finding_of(const struct mst_report *report,
     return (enum mst_code)best;
 }
 
-static bool fill_line(struct mst_trend_line *line, const struct mst_report *report)
+static void fill_line(struct mst_trend_line *line, const struct mst_report *report)
 {
     size_t i;
     int f;
@@ -182,41 +176,23 @@ static bool fill_line(struct mst_trend_line *line, const struct mst_report *repo
     for (f = 0; f < MST_TREND_FIGURES; f++) {
         bool is_ratio = f != MST_TREND_ERRORS;
 
-        line->figures[f] = calloc(line->count, sizeof *line->figures[f]);
-        if (line->figures[f] == NULL)
-            return false;
+        line->figures[f] = apr_pcalloc(report->pool, line->count * sizeof *line->figures[f]);
         for (i = 0; i < line->count; i++)
             line->figures[f][i].value = mean_of(report, &line->runs[i], (enum mst_trend_figure)f);
         mst_trend_find(line->figures[f], line->count, is_ratio,
                        is_ratio ? FLOOR_RATIO : FLOOR_ERRORS);
     }
-    return true;
 }
 
-int mst_trend_make(struct mst_trend_lines *lines, const struct mst_report *report)
-{
-    bool fine = true;
-    size_t i;
-
-    *lines = (struct mst_trend_lines){ 0 };
-    for (i = 0; i < report->count && fine; i++)
-        fine = add_run(lines, &report->runs[i]);
-    for (i = 0; i < lines->count && fine; i++)
-        fine = fill_line(&lines->items[i], report);
-    return fine ? 0 : -1;
-}
-
-void mst_trend_free(struct mst_trend_lines *lines)
+void mst_trend_make(struct mst_trend_lines *lines, const struct mst_report *report)
 {
     size_t i;
-    int f;
 
-    for (i = 0; i < lines->count; i++) {
-        for (f = 0; f < MST_TREND_FIGURES; f++)
-            free(lines->items[i].figures[f]);
-        free(lines->items[i].runs);
-    }
-    free(lines->items);
+    *lines = (struct mst_trend_lines){ .pool = report->pool };
+    for (i = 0; i < report->count; i++)
+        add_run(lines, &report->runs[i]);
+    for (i = 0; i < lines->count; i++)
+        fill_line(&lines->items[i], report);
 }
 
 /* ---- words ----------------------------------------------------------------------- */

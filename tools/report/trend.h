@@ -30,13 +30,13 @@ struct mst_trend_line {
 };
 
 struct mst_trend_lines {
+    apr_pool_t *pool;
     struct mst_trend_line *items;
     size_t count;
 };
 
-/* 0, or -1: out of memory. Free them in either case, before the report. */
-int  mst_trend_make(struct mst_trend_lines *lines, const struct mst_report *report);
-void mst_trend_free(struct mst_trend_lines *lines);
+/* The lines are in the report's pool. */
+void mst_trend_make(struct mst_trend_lines *lines, const struct mst_report *report);
 
 void mst_trend_text(struct mst_sink *sink, const struct mst_trend_lines *lines);
 void mst_trend_markdown(struct mst_sink *sink, const struct mst_trend_lines *lines);
