@@ -357,10 +357,15 @@ def test_a_rotation_on_a_disk_that_is_too_small_says_so(server, disks):
 def test_without_room_for_a_copy_archives_stay_whole(recorded, disks):
     """Thinning takes nothing from what is recorded meanwhile."""
     (apache, _, whole), (disk, before, after) = recorded, disks
-    old = max(archives(whole), key=size_of)
+    old, room = max(archives(whole), key=size_of), 8000000
+    # So large that a copy has no room, although the recorder's own archive has much.
+    with closing(sqlite3.connect(old)) as db:
+        db.execute(f"CREATE TABLE removed AS SELECT zeroblob({room})")
+        db.execute("DROP TABLE removed")
+    assert size_of(old) > room
     shutil.copy2(old, before / "mpmstat-20200101T000000Z.db")
     shutil.copy2(old, before / "mpmstat-20200102T000000Z.db")
-    size = 2 * size_of(old) + 1300000     # the recorder's own archive, and a little
+    size = 2 * size_of(old) + room
     with on_a_small_disk(size, before, after, disk, "-t", apache.board, "--rotate", "1h",
                          "--thin-after", "1h") as started:
         pid = recorder_of(started)
