@@ -315,7 +315,8 @@ static void read_side(struct mst_compare_side *side, const char *path, const cha
 
     which = !which;
     snprintf(given[which], sizeof given[which], "%s%s", path, run);
-    ck_assert_msg(mst_compare_side_read(memory_of_test(), side, given[which], error) == 0, "%s", error);
+    ck_assert_msg(mst_compare_side_read(memory_of_test(), side, given[which], error) == 0, "%s",
+                  error);
 }
 
 static bool has(const struct mst_list *sentences, const char *words)
@@ -465,7 +466,8 @@ START_TEST(test_failures_forbid_a_comparison)
 {
     static const char fails[] = "UPDATE client_results SET failed = 1000 WHERE run_id IN "
                                 "(SELECT id FROM runs WHERE name = 'fast')";
-    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = 0.05 }, u = { .pool = memory_of_test(), .limit = 0.05 }, v = { .pool = memory_of_test(), .limit = -1 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = 0.05 }, u = t;
+    struct mst_comparison_table v = { .pool = memory_of_test(), .limit = -1 };
     const char *path = interleaved();
 
     make(&t, path, "#slow", "#fast");
@@ -506,7 +508,7 @@ END_TEST
 /* Other clients are another load; only more requests of the same are not. */
 START_TEST(test_loads)
 {
-    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = -1 }, u = { .pool = memory_of_test(), .limit = -1 };
+    struct mst_comparison_table t = { .pool = memory_of_test(), .limit = -1 }, u = t;
     const char *path = interleaved();
 
     change(path, "UPDATE runs SET command = '[\"ab\",\"-n\",\"1000\",\"-c\",\"2\",\"http://x/\"]';"
@@ -624,10 +626,11 @@ START_TEST(test_other_kinds_come_first)
     b[APACHE].workers_limit = 150;
     mst_comparison_find_differences(&t);
     ck_assert_uint_eq(t.warnings.count, 2);
-    ck_assert_str_eq(t.warnings.items[0], "the servers are of different kinds: Apache/2.4.66 prefork "
-                     "with PHP/8.2.29 apache2handler in A, Apache/2.4.66 event with PHP/8.2.29 "
-                     "fpm-fcgi in B");
-    ck_assert_str_eq(t.warnings.items[1], "the server's limit of workers differs: 5 in A, 150 in B");
+    ck_assert_str_eq(t.warnings.items[0], "the servers are of different kinds: Apache/2.4.66 "
+                     "prefork with PHP/8.2.29 apache2handler in A, Apache/2.4.66 event with "
+                     "PHP/8.2.29 fpm-fcgi in B");
+    ck_assert_str_eq(t.warnings.items[1], "the server's limit of workers differs: 5 in A, 150 in "
+                     "B");
 }
 END_TEST
 

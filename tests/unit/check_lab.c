@@ -19,7 +19,8 @@ static void parse(struct mst_text *text, const char *bytes)
 {
     char error[MST_ERROR_MAX] = "";
 
-    ck_assert_msg(mst_text_parse(memory_of_test(), text, "t.stack", bytes, strlen(bytes), error) == 0, "%s", error);
+    ck_assert_msg(mst_text_parse(memory_of_test(), text, "t.stack", bytes, strlen(bytes),
+                                 error) == 0, "%s", error);
 }
 
 static void expect_parse_error(const char *bytes, size_t length, const char *part)
@@ -89,7 +90,8 @@ START_TEST(test_too_large)
     struct mst_text text;
 
     memset(bytes, '\n', MST_TEXT_MAX + 1);
-    ck_assert_int_eq(mst_text_parse(memory_of_test(), &text, "t.stack", bytes, MST_TEXT_MAX, error), 0);
+    ck_assert_int_eq(mst_text_parse(memory_of_test(), &text, "t.stack", bytes, MST_TEXT_MAX,
+                                    error), 0);
     expect_parse_error(bytes, MST_TEXT_MAX + 1, "at most 65536 bytes, found 65537");
     free(bytes);
 }
@@ -367,12 +369,11 @@ static bool make_site(struct mst_site *site, const struct read_both *both, const
                       char error[MST_ERROR_MAX])
 {
     struct mst_parameters more = { .pool = memory_of_test() };
-    bool made;
 
     if (given != NULL)
         ck_assert_int_eq(mst_parameters_assign(&more, given, error), 0);
-    made = mst_site_make(memory_of_test(), site, both->stack, both->workload, &more, "/r", ports, error) == 0;
-    return made;
+    return mst_site_make(memory_of_test(), site, both->stack, both->workload, &more, "/r", ports,
+                         error) == 0;
 }
 
 START_TEST(test_site)

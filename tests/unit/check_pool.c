@@ -1,4 +1,4 @@
-/* check_pool.c - memory of a command: arrays and strings in a pool, and what happens without any. */
+/* check_pool.c - memory of a command: arrays and strings in a pool, and its end without any. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -26,7 +26,8 @@ START_TEST(test_append)
     for (k = 0; k < count; k++)
         ck_assert_uint_eq(items[k], k + 1);
     count--;   /* an element that was taken away leaves nothing behind */
-    ck_assert_uint_eq(*(uint64_t *)mst_pool_append(memory_of_test(), &items, &count, sizeof *items), 0);
+    item = mst_pool_append(memory_of_test(), &items, &count, sizeof *item);
+    ck_assert_uint_eq(*item, 0);
 }
 END_TEST
 

@@ -306,7 +306,8 @@ START_TEST(test_groups)
         { NULL, 1, true, &odd }, { NULL, 2, true, &odd },
     };
     struct mst_report_run runs[sizeof made / sizeof *made] = { { 0 } };
-    struct mst_report report = { .pool = memory_of_test(), .runs = runs, .count = sizeof made / sizeof *made };
+    struct mst_report report = { .pool = memory_of_test(), .runs = runs,
+                                 .count = sizeof made / sizeof *made };
     struct mst_report_groups groups;
     size_t i;
 

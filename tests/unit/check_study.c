@@ -62,7 +62,8 @@ static void parse(struct mst_study *study, const char *text, enum mst_study_size
 {
     char error[MST_ERROR_MAX] = "";
 
-    ck_assert_msg(mst_study_parse(memory_of_test(), study, "sample", text, size, error) == 0, "%s", error);
+    ck_assert_msg(mst_study_parse(memory_of_test(), study, "sample", text, size, error) == 0, "%s",
+                  error);
 }
 
 /* The value of a variable with that index, NULL: there is none. */
@@ -220,8 +221,8 @@ START_TEST(test_refused)
     char error[MST_ERROR_MAX] = "";
     struct mst_study s;
 
-    ck_assert_msg(mst_study_parse(memory_of_test(), &s, "sample", bad[_i].text, MST_STUDY_FULL, error) == -1,
-                  "taken: %s", bad[_i].text);
+    ck_assert_msg(mst_study_parse(memory_of_test(), &s, "sample", bad[_i].text, MST_STUDY_FULL,
+                                  error) == -1, "taken: %s", bad[_i].text);
     ck_assert_msg(strstr(error, bad[_i].says) != NULL, "expected \"%s\": %s", bad[_i].says, error);
 }
 END_TEST
@@ -425,8 +426,8 @@ START_TEST(test_studies)
     mst_lab_each("study", count_study, paths);
     for (i = 0; i < 2 * STUDIES; i++) {
         ck_assert_ptr_nonnull(paths[i / 2]);
-        ck_assert_msg(mst_study_read(memory_of_test(), &study, paths[i / 2], (enum mst_study_size)(i % 2),
-                                     error) == 0, "%s", error);
+        ck_assert_msg(mst_study_read(memory_of_test(), &study, paths[i / 2],
+                                     (enum mst_study_size)(i % 2), error) == 0, "%s", error);
         ck_assert_msg(make(&s, &study, 1, NULL, error) == 0, "%s", error);
         ck_assert_uint_le(study.number, STUDIES);
         numbers[study.number] = true;

@@ -156,7 +156,8 @@ static void load(struct made *m)
 
     ck_assert_int_eq(mst_archive_commit(m->archive), 0);
     ck_assert(mst_study_in(m->archive));
-    ck_assert_msg(mst_study_load(memory_of_test(), &m->data, m->archive, "study.db", error) == 0, "%s", error);
+    ck_assert_msg(mst_study_load(memory_of_test(), &m->data, m->archive, "study.db", error) == 0,
+                  "%s", error);
     mst_insights_make(&m->findings, &m->data);
 }
 

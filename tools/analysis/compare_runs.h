@@ -41,8 +41,8 @@ struct mst_compare_side {
 int  mst_compare_side_read(apr_pool_t *pool, struct mst_compare_side *side, const char *given,
                            char error[MST_ERROR_MAX]);
 /* Adds a run that the caller has read, to a side that begins as { .pool = POOL }. Its summary stays
- * the caller's, and has to live as long as the side. Incomplete runs are counted and left out. 0, or
- * -1 with a sentence. */
+ * the caller's, and has to live as long as the side. Incomplete runs are counted and left out.
+ * 0, or -1 with a sentence. */
 int  mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *archive,
                            const struct mst_summary *summary, char error[MST_ERROR_MAX]);
 void mst_compare_side_close(struct mst_compare_side *side);

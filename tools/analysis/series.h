@@ -47,7 +47,7 @@ struct mst_series_requests {
 bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_id,
                        const struct mst_bins *bins, uint64_t start_step_ns);
 /* What a server did: over_time also has the parts of the time and status classes. */
-bool mst_series_server(struct mst_series_requests *series,
+void mst_series_server(struct mst_series_requests *series,
                        const struct mst_summary_server *server, const struct mst_bins *bins);
 void mst_series_requests_free(struct mst_series_requests *s);
 

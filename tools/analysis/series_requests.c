@@ -14,6 +14,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "base/saturate.h"
+#include "memory/pool.h"
 #include "segment/format.h"
 #include "stats/quantile.h"
 
@@ -67,13 +68,13 @@ struct gathering {
     unsigned          parts;        /* those that are known, as bits */
 };
 
-static bool begin(struct gathering *g, const struct mst_bins *bins)
+static void begin(struct gathering *g, const struct mst_bins *bins)
 {
-    *g = (struct gathering){ .bins = *bins };
-    g->per_bin = calloc(bins->count + 1, sizeof *g->per_bin);
+    *g = (struct gathering){
+        .bins = *bins, .per_bin = mst_have(calloc(bins->count + 1, sizeof *g->per_bin)),
+    };
     if (bins->count <= HEAT_BINS_MAX)
-        g->heat = calloc(bins->count + 1, sizeof *g->heat);
-    return g->per_bin != NULL && (g->heat != NULL || bins->count > HEAT_BINS_MAX);
+        g->heat = mst_have(calloc(bins->count + 1, sizeof *g->heat));
 }
 
 static void end(struct gathering *g)
@@ -91,13 +92,12 @@ static unsigned heat_row(uint64_t ns)
     return row < HEAT_ROWS ? (unsigned)row : HEAT_ROWS - 1;
 }
 
-/* NULL: out of memory. */
 static struct per_bin *gather(struct gathering *g, uint64_t start_ns, uint64_t duration_ns)
 {
     size_t bin = bin_of(&g->bins, start_ns + duration_ns);
 
     if (!mst_grow(&g->durations, &g->room, g->count, sizeof *g->durations))
-        return NULL;
+        mst_out_of_memory();
     g->durations[g->count++] = (struct mst_owned_value){ duration_ns, bin };
     g->per_bin[bin_of(&g->bins, start_ns)].started++;
     g->per_bin[bin].completed++;
@@ -119,7 +119,7 @@ static size_t rank_of(size_t count, uint64_t millionths)
 
 /* From 0 in steps of 5 %, of 0.5 % from 0.9 on, of 0.05 % from 0.99 on: dense in the tail. Ends
  * with the slowest request as soon as less than one request would be slower. */
-static bool make_spectrum(struct mst_table *table, const struct gathering *g)
+static void make_spectrum(struct mst_table *table, const struct gathering *g)
 {
     static const char *const columns[] = { "quantile", "seconds" };
     uint64_t above = 1000000, step = 50000;
@@ -128,8 +128,6 @@ static bool make_spectrum(struct mst_table *table, const struct gathering *g)
     *table = MST_TABLE("spectrum", columns);
     while (g->count > 0) {
         row = mst_table_add(table);
-        if (row == NULL)
-            return false;
         row[0] = (double)(1000000 - above) / 1e6;
         row[1] = mst_cell_seconds(g->durations[rank_of(g->count, 1000000 - above)].value);
         if (above == 0)
@@ -139,7 +137,6 @@ static bool make_spectrum(struct mst_table *table, const struct gathering *g)
         above = above > step && (unsigned __int128)(above - step) * g->count >= 1000000 ?
                 above - step : 0;
     }
-    return true;
 }
 
 static double quantile_of(const uint64_t *sorted, size_t count, uint64_t millionths)
@@ -147,14 +144,12 @@ static double quantile_of(const uint64_t *sorted, size_t count, uint64_t million
     return count > 0 ? mst_cell_seconds(sorted[rank_of(count, millionths)]) : NAN;
 }
 
-/* All durations, bin after bin, each bin's sorted. NULL: out of memory. */
+/* All durations, bin after bin, each bin's sorted; the caller frees them. */
 static uint64_t *deal_out(struct gathering *g)
 {
-    uint64_t *dealt = calloc(g->count + 1, sizeof *dealt);
+    uint64_t *dealt = mst_have(calloc(g->count + 1, sizeof *dealt));
     size_t bin, from = 0, i;
 
-    if (dealt == NULL)
-        return NULL;
     for (bin = 0; bin <= g->bins.count; bin++) {
         g->per_bin[bin].sorted_from = from;
         from += g->per_bin[bin].completed;
@@ -214,7 +209,7 @@ static void fill_row(double *row, const struct gathering *g, size_t bin, const u
 }
 
 /* Only cells that have requests; `row` r is from 10^(r / 16) microseconds on. */
-static bool make_heatmap(struct mst_table *table, const struct gathering *g)
+static void make_heatmap(struct mst_table *table, const struct gathering *g)
 {
     static const char *const columns[] = { "bin", "row", "requests" };
     size_t bin, row;
@@ -226,21 +221,16 @@ static bool make_heatmap(struct mst_table *table, const struct gathering *g)
             if (g->heat[bin][row] == 0)
                 continue;
             cells = mst_table_add(table);
-            if (cells == NULL)
-                return false;
             cells[0] = (double)bin;
             cells[1] = (double)row;
             cells[2] = (double)g->heat[bin][row];
         }
-    return true;
 }
 
-static bool finish(struct mst_series_requests *s, struct gathering *g)
+static void finish(struct mst_series_requests *s, struct gathering *g)
 {
     uint64_t *dealt;
-    double *row;
     size_t bin;
-    bool fine = true;
 
     mst_owned_values_sort(g->durations, g->count);
     dealt = deal_out(g);
@@ -248,14 +238,11 @@ static bool finish(struct mst_series_requests *s, struct gathering *g)
     s->count = g->count;
     s->outside = g->per_bin[g->bins.count].completed;
     s->over_time = MST_TABLE("over_time", mst_over_time_columns);
-    for (bin = 0; bin < g->bins.count && fine && dealt != NULL && g->count > 0; bin++) {
-        row = mst_table_add(&s->over_time);
-        fine = row != NULL;
-        if (fine)
-            fill_row(row, g, bin, dealt);
-    }
+    for (bin = 0; bin < g->bins.count && g->count > 0; bin++)
+        fill_row(mst_table_add(&s->over_time), g, bin, dealt);
     free(dealt);
-    return dealt != NULL && fine && make_spectrum(&s->spectrum, g) && make_heatmap(&s->heatmap, g);
+    make_spectrum(&s->spectrum, g);
+    make_heatmap(&s->heatmap, g);
 }
 
 void mst_series_requests_free(struct mst_series_requests *s)
@@ -287,18 +274,19 @@ bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_i
     struct mst_query q = mst_query_ask(db, "SELECT start_ns, duration_ns, status "
                                            "FROM client_requests WHERE run_id = :id", run_id);
     struct gathering g;
-    bool fine = begin(&g, &wide);
+    bool fine;
 
     memset(s, 0, sizeof *s);
-    while (fine && mst_query_next(&q)) {
+    begin(&g, &wide);
+    while (mst_query_next(&q)) {
         struct per_bin *b = gather(&g, mst_row_number(&q, "start_ns") + step / 2,
                                    mst_row_number(&q, "duration_ns"));
 
-        fine = b != NULL;
-        if (fine)
-            b->classes[class_of(mst_row_number(&q, "status"), false)]++;
+        b->classes[class_of(mst_row_number(&q, "status"), false)]++;
     }
-    fine = mst_query_done(&q) && fine && finish(s, &g);
+    fine = mst_query_done(&q);
+    if (fine)
+        finish(s, &g);
     end(&g);
     return fine;
 }
@@ -307,7 +295,7 @@ bool mst_series_client(struct mst_series_requests *s, sqlite3 *db, int64_t run_i
 
 struct worker { uint64_t requests, held_ns; };
 
-static bool make_workers(struct mst_table *table, const struct worker *workers)
+static void make_workers(struct mst_table *table, const struct worker *workers)
 {
     static const char *const columns[] = { "worker", "requests", "held" };
     double *row;
@@ -318,19 +306,16 @@ static bool make_workers(struct mst_table *table, const struct worker *workers)
         if (workers[i].requests == 0)
             continue;
         row = mst_table_add(table);
-        if (row == NULL)
-            return false;
         row[0] = (double)i;
         row[1] = (double)workers[i].requests;
         row[2] = mst_cell_seconds(workers[i].held_ns);
     }
-    return true;
 }
 
 struct status { uint64_t requests, aborted; };
 
 /* What the requests that ended in each bin consisted of. */
-static bool make_parts(struct mst_table *table, const struct gathering *g,
+static void make_parts(struct mst_table *table, const struct gathering *g,
                        const struct mst_summary_server *server)
 {
     size_t bin, i;
@@ -341,18 +326,15 @@ static bool make_parts(struct mst_table *table, const struct gathering *g,
         const struct per_bin *b = &g->per_bin[bin];
 
         row = mst_table_add(table);
-        if (row == NULL)
-            return false;
         row[0] = bin_start(&g->bins, bin);
         for (i = 0; i < MST_PART_COUNT && b->completed > 0; i++)
             if (server->parts[i].requests > 0)
                 row[1 + i] = mst_cell_seconds(b->parts_ns[i]) / (double)b->completed;
     }
-    return true;
 }
 
 /* Those without a status of HTTP come first: theirs is not a number. */
-static bool make_statuses(struct mst_table *table, const struct status statuses[STATUSES_MAX + 1])
+static void make_statuses(struct mst_table *table, const struct status statuses[STATUSES_MAX + 1])
 {
     static const char *const columns[] = { "status", "requests", "aborted" };
     double *row;
@@ -364,13 +346,10 @@ static bool make_statuses(struct mst_table *table, const struct status statuses[
         if (statuses[status].requests == 0)
             continue;
         row = mst_table_add(table);
-        if (row == NULL)
-            return false;
         row[0] = status < STATUSES_MAX ? (double)status : NAN;
         row[1] = (double)statuses[status].requests;
         row[2] = (double)statuses[status].aborted;
     }
-    return true;
 }
 
 struct server_gathering {
@@ -405,8 +384,6 @@ static bool take(void *context, const struct mst_walked *r)
     uint64_t columns[PART_COUNT] = { 0 };
     size_t i;
 
-    if (b == NULL)
-        return false;
     read_columns(columns, s, r);
     for (i = 0; i < PART_COUNT; i++)
         b->columns_ns[i] += columns[i];
@@ -422,23 +399,23 @@ static bool take(void *context, const struct mst_walked *r)
     return true;
 }
 
-bool mst_series_server(struct mst_series_requests *series,
+void mst_series_server(struct mst_series_requests *series,
                        const struct mst_summary_server *server, const struct mst_bins *bins)
 {
     bool php = mst_summary_is_php(server), joined = !php && server->php.joined > 0;
     struct server_gathering of = {
-        .is_php = php, .workers = calloc(WORKERS_MAX, sizeof *of.workers),
+        .is_php = php, .workers = mst_have(calloc(WORKERS_MAX, sizeof *of.workers)),
     };
-    bool fine = begin(&of.g, bins) && of.workers != NULL;
 
     memset(series, 0, sizeof *series);
+    begin(&of.g, bins);
     of.g.parts = php ? PHP_PARTS : joined ? ALL_PARTS :
                  ALL_PARTS & ~(PHP_PARTS | 1u << PART_SEND_PHP);
-    fine = fine && mst_kept_walk(server->kept, take, &of) && finish(series, &of.g) &&
-           make_parts(&series->parts, &of.g, server) &&
-           make_workers(&series->workers, of.workers) &&
-           make_statuses(&series->statuses, of.statuses);
+    mst_kept_walk(server->kept, take, &of);
+    finish(series, &of.g);
+    make_parts(&series->parts, &of.g, server);
+    make_workers(&series->workers, of.workers);
+    make_statuses(&series->statuses, of.statuses);
     end(&of.g);
     free(of.workers);
-    return fine;
 }

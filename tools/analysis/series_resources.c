@@ -66,11 +66,10 @@ bool mst_series_group(struct mst_table *table, sqlite3 *db, int64_t server_id,
         "AND (group_cpu_ns IS NOT NULL OR group_memory_bytes IS NOT NULL "
         "OR group_io_stall_ns IS NOT NULL) GROUP BY bin ORDER BY bin", server_id, bins);
     struct group_sample before = { .time_ns = MST_UNKNOWN }, now;
-    bool fine = true;
     double *row;
 
     *table = MST_TABLE("group", group_columns);
-    for (; fine && mst_query_next(&q); before = now) {
+    for (; mst_query_next(&q); before = now) {
         now = (struct group_sample){
             .time_ns = mst_row_number(&q, "time_ns"),
             .cpu = mst_cell_seconds(mst_row_number(&q, "cpu")),
@@ -80,9 +79,6 @@ bool mst_series_group(struct mst_table *table, sqlite3 *db, int64_t server_id,
         if (before.time_ns == MST_UNKNOWN || now.time_ns <= before.time_ns)
             continue;
         row = mst_table_add(table);
-        fine = row != NULL;
-        if (!fine)
-            break;
         row[GR_T0] = since_start(bins, before.time_ns);
         row[GR_T1] = since_start(bins, now.time_ns);
         row[GR_CPU_LIMIT] = mst_cell(mst_row_number(&q, "cpu_limit")) / 1000;
@@ -90,7 +86,7 @@ bool mst_series_group(struct mst_table *table, sqlite3 *db, int64_t server_id,
         row[GR_MEMORY_LIMIT] = mst_cell(mst_row_number(&q, "memory_limit"));
         close_group_row(row, &before, &now);
     }
-    return mst_query_done(&q) && fine;
+    return mst_query_done(&q);
 }
 
 /* ---- pools, files, ports: a row for each bin that has a sample ------------------------- */
@@ -98,19 +94,16 @@ bool mst_series_group(struct mst_table *table, sqlite3 *db, int64_t server_id,
 /* The columns of the query have the names of the table's; `t` is the bin's. Ends the query. */
 static bool read_bins(struct mst_table *table, struct mst_query *q, const struct mst_bins *bins)
 {
-    bool fine = true;
     double *row;
     size_t i;
 
-    while (fine && mst_query_next(q)) {
+    while (mst_query_next(q)) {
         row = mst_table_add(table);
-        fine = row != NULL;
-        for (i = 1; fine && i < table->width; i++)
+        for (i = 1; i < table->width; i++)
             row[i] = mst_cell(mst_row_number(q, table->columns[i]));
-        if (fine)
-            row[0] = mst_cell(mst_row_number(q, "t")) * mst_cell_seconds(bins->width_ns);
+        row[0] = mst_cell(mst_row_number(q, "t")) * mst_cell_seconds(bins->width_ns);
     }
-    return mst_query_done(q) && fine;
+    return mst_query_done(q);
 }
 
 bool mst_series_pool(struct mst_table *table, sqlite3 *db, int64_t server_id,

@@ -100,8 +100,7 @@ static void add_gauges(double *row, const struct sample *sample)
         row[OC_BUSY_MAX + i] = larger(row[OC_BUSY_MAX + i], sample->gauges[i]);
 }
 
-/* False: out of memory. */
-static bool occupancy_rows(struct mst_table *table, struct mst_query *q,
+static void occupancy_rows(struct mst_table *table, struct mst_query *q,
                            const struct mst_bins *bins)
 {
     struct sample before = { 0 }, sample, last = { 0 };
@@ -121,15 +120,12 @@ static bool occupancy_rows(struct mst_table *table, struct mst_query *q,
         if (row == NULL || at != bin) {
             before = last;
             row = mst_table_add(table);
-            if (row == NULL)
-                return false;
             bin = at;
         }
         add_gauges(row, &sample);
         close_row(row, bins, &before, &sample);
         last = sample;
     }
-    return true;
 }
 
 bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_id,
@@ -140,11 +136,10 @@ bool mst_series_occupancy(struct mst_table *table, sqlite3 *db, int64_t server_i
         "logging_ns, workers_busy, workers_limit, in_flight, connections, listen_queue, "
         "listen_queue_limit, no_idle_ns FROM samples WHERE server_id = :id ORDER BY time_ns",
         server_id);
-    bool fine;
 
     *table = MST_TABLE("occupancy", occupancy_columns);
-    fine = occupancy_rows(table, &q, bins);
-    return mst_query_done(&q) && fine;
+    occupancy_rows(table, &q, bins);
+    return mst_query_done(&q);
 }
 
 /* ---- the machine ----------------------------------------------------------------- */
@@ -175,10 +170,9 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
     struct machine_sample before = { 0 }, last = { 0 }, now;
     int64_t bin = -2, at;
     double *row = NULL;
-    bool fine = true;
 
     *table = MST_TABLE("machine", machine_columns);
-    while (fine && mst_query_next(&q)) {
+    while (mst_query_next(&q)) {
         now = read_machine_sample(&q);
         at = bin_clamped(bins, now.time_ns);
         if (bin == -2) {
@@ -189,11 +183,8 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
         if (row == NULL || at != bin) {
             before = last;
             row = mst_table_add(table);
-            fine = row != NULL;
             bin = at;
         }
-        if (!fine)
-            break;
         row[MA_T0] = since_start(bins, before.time_ns);
         row[MA_T1] = since_start(bins, now.time_ns);
         if (now.total > before.total)
@@ -204,7 +195,7 @@ bool mst_series_machine(struct mst_table *table, sqlite3 *db, int64_t run_id,
             row[MA_IO_STALL] = grown(before.io_stall, now.io_stall) / (row[MA_T1] - row[MA_T0]);
         last = now;
     }
-    return mst_query_done(&q) && fine;
+    return mst_query_done(&q);
 }
 
 /* ---- memory ---------------------------------------------------------------------- */
@@ -218,22 +209,18 @@ bool mst_series_memory(struct mst_table *table, sqlite3 *db, int64_t server_id,
         "SELECT time_ns, processes, max(pss_bytes) AS pss_bytes FROM memory_samples "
         "WHERE server_id = :id GROUP BY max(0, time_ns - :start_ns) / :width_ns "
         "ORDER BY time_ns", server_id);
-    bool fine = true;
     double *row;
 
     mst_query_set(&q, ":start_ns", (int64_t)bins->start_ns);
     mst_query_set(&q, ":width_ns", (int64_t)bins->width_ns);
     *table = MST_TABLE("memory", columns);
-    while (fine && mst_query_next(&q)) {
+    while (mst_query_next(&q)) {
         row = mst_table_add(table);
-        fine = row != NULL;
-        if (!fine)
-            break;
         row[0] = since_start(bins, mst_row_number(&q, "time_ns"));
         row[1] = mst_cell(mst_row_number(&q, "processes"));
         row[2] = mst_cell(mst_row_number(&q, "pss_bytes"));
     }
-    return mst_query_done(&q) && fine;
+    return mst_query_done(&q);
 }
 
 /* ---- counts ---------------------------------------------------------------------- */
@@ -243,15 +230,13 @@ static bool read_counts(struct mst_table *table, struct mst_query *q)
 {
     double *row;
     size_t i;
-    bool fine = true;
 
-    while (fine && mst_query_next(q)) {
+    while (mst_query_next(q)) {
         row = mst_table_add(table);
-        fine = row != NULL;
-        for (i = 0; fine && i < table->width; i++)
+        for (i = 0; i < table->width; i++)
             row[i] = mst_cell(mst_row_number(q, table->columns[i]));
     }
-    return mst_query_done(q) && fine;
+    return mst_query_done(q);
 }
 
 /* A process with workers ended; archives of older mpmstats do not say which kind it was. */

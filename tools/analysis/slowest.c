@@ -8,6 +8,7 @@
 #include "analysis/requests.h"
 #include "analysis/run_requests.h"
 #include "archive/query.h"
+#include "memory/pool.h"
 #include "base/saturate.h"
 
 /* ---- which they are -------------------------------------------------------------------- */
@@ -91,12 +92,13 @@ static bool read_marks(struct mst_slowest *slowest, sqlite3 *db, uint64_t php_id
 bool mst_slowest_read(struct mst_slowest *slowest, const struct mst_summary *s, sqlite3 *db,
                       const struct mst_summary_server *server, size_t most)
 {
-    bool php = mst_summary_is_php(server), fine;
+    bool php = mst_summary_is_php(server), fine = true;
     struct mst_query q = mst_query_ask(db, php ? php_sql : apache_sql, server->id);
     size_t i;
 
-    *slowest = (struct mst_slowest){ .rows = calloc(MST_SLOWEST_MOST, sizeof *slowest->rows) };
-    fine = slowest->rows != NULL;
+    *slowest = (struct mst_slowest){
+        .rows = mst_have(calloc(MST_SLOWEST_MOST, sizeof *slowest->rows)),
+    };
     mst_query_set(&q, ":most", (int64_t)(most < MST_SLOWEST_MOST ? most : MST_SLOWEST_MOST));
     while (fine && mst_query_next(&q))
         fine = read_slow(&slowest->rows[slowest->count++], s, db, server, mst_row_number(&q, "id"));

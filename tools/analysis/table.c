@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "memory/pool.h"
 #include "base/clock.h"
 #include "segment/format.h"
 
@@ -14,7 +15,7 @@ double *mst_table_add(struct mst_table *table)
     size_t i;
 
     if (!mst_grow(&table->cells, &table->room, table->rows, table->width * sizeof *row))
-        return NULL;
+        mst_out_of_memory();
     row = table->cells + table->rows++ * table->width;
     for (i = 0; i < table->width; i++)
         row[i] = NAN;

@@ -19,7 +19,7 @@ struct mst_table {
 #define MST_TABLE(table_name, names) \
     (struct mst_table){ (table_name), (names), sizeof(names) / sizeof *(names), 0, 0, NULL }
 
-/* Adds a row of cells that are not known. NULL: out of memory. */
+/* Adds a row of cells that are not known. Where there is no memory left, the command ends. */
 double *mst_table_add(struct mst_table *table);
 void    mst_table_free(struct mst_table *table);
 

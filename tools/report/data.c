@@ -128,8 +128,9 @@ static bool put_server(struct mst_json *j, sqlite3 *db,
     const struct mst_bins *bins = &both->samples;
     struct mst_series_requests s;
     struct mst_table table;
-    bool fine = mst_series_server(&s, server, &both->requests);
+    bool fine;
 
+    mst_series_server(&s, server, &both->requests);
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "producer", mst_producer_name(server->producer));
     mst_json_string(j, "mpm", server->mpm);
@@ -137,7 +138,7 @@ static bool put_server(struct mst_json *j, sqlite3 *db,
     put_requests(j, &s);
     put_table(j, &s.workers);
     put_table(j, &s.parts);
-    fine = fine && mst_series_occupancy(&table, db, server->id, bins);
+    fine = mst_series_occupancy(&table, db, server->id, bins);
     if (fine)
         put_table(j, &table);
     fine = fine && mst_series_memory(&table, db, server->id, bins);

@@ -94,8 +94,10 @@ int mst_sized_list(const struct mst_sized_section *s, const char *key, char ***l
         return mst_text_fail(&s->study->text, s->line, error, "expected \"%s = ...\" in this "
                              "section, found none", key);
     *list = mst_words_split(s->study->text.pool, text, &count);
-    return *list != NULL ? 0 : mst_text_fail(&s->study->text, s->line, error, "expected words after "
-                                             "%s =, found a quote that does not end", key);
+    if (*list != NULL)
+        return 0;
+    return mst_text_fail(&s->study->text, s->line, error, "expected words after %s =, found a "
+                         "quote that does not end", key);
 }
 
 int mst_sized_number(const struct mst_sized_section *s, const char *key, uint64_t most,

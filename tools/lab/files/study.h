@@ -124,7 +124,7 @@ struct mst_claim {
 /* ---- the study -------------------------------------------------------------------- */
 
 struct mst_study {
-    struct mst_text text;      /* the file: text.path, text.contents, text.about; all is in its pool */
+    struct mst_text text;      /* the file: path, contents, about; all is in its pool */
     enum mst_study_size size;
     char    *name;             /* of the file, without its suffix */
     char    *title, *year, *language, *original, *question;    /* "" not said */

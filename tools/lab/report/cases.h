@@ -97,6 +97,7 @@ void mst_study_make_lines(struct mst_study_section *section);
 void mst_spoken(char word[MST_SPOKEN_MAX], const char *key);
 
 /* The case's name for people, unique in its section: the line's label and the value of x. */
-const char *mst_study_label(const struct mst_study_section *section, const struct mst_study_case *c);
+const char *mst_study_label(const struct mst_study_section *section,
+                            const struct mst_study_case *c);
 
 #endif

@@ -420,7 +420,8 @@ static bool is_repeated(const struct mst_study *study, size_t claim)
     return false;
 }
 
-static void add_claim(struct mst_insights *findings, const struct mst_study_data *data, size_t claim)
+static void add_claim(struct mst_insights *findings, const struct mst_study_data *data,
+                      size_t claim)
 {
     const struct mst_claim *claims = data->study.claims;
     const char *sentence = claims[claim].sentence;

@@ -95,18 +95,16 @@ static void add_rows(struct mst_table *all, const struct mst_table *more)
 }
 
 /* What all front servers did together: behind a balancer there are several. */
-static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
+static void put_fronts(struct mst_json *j, const struct mst_summary *s,
                        const struct mst_bins *bins)
 {
     struct mst_series_requests all = { 0 }, one;
-    bool fine = true;
     size_t i;
 
-    for (i = 0; i < s->server_count && fine; i++) {
+    for (i = 0; i < s->server_count; i++) {
         if (!mst_study_is_front(s, &s->servers[i]))
             continue;
-        one = (struct mst_series_requests){ 0 };
-        fine = mst_series_server(&one, &s->servers[i], bins);
+        mst_series_server(&one, &s->servers[i], bins);
         add_rows(&all.over_time, &one.over_time);
         if (all.over_time.rows == 0) {
             mst_series_requests_free(&all);
@@ -119,7 +117,6 @@ static bool put_fronts(struct mst_json *j, const struct mst_summary *s,
     mst_table_json(j, &all.over_time);
     mst_json_end(j, '}');
     mst_series_requests_free(&all);
-    return fine;
 }
 
 /* How many requests began, ended and failed in each bin, and how long they took: for the servers,
@@ -132,7 +129,7 @@ static bool put_ramp(struct mst_json *j, const struct mst_summary *s, sqlite3 *d
 
     mst_cell_json(j, "bin_seconds", fine ? mst_cell_seconds(bins.width_ns) : NAN);
     if (fine && s->server_count > 0)
-        fine = put_fronts(j, s, &bins);
+        put_fronts(j, s, &bins);
     if (fine) {
         fine = mst_series_client(&requests, db, s->id, &bins, 0);
         if (requests.count > 0) {

@@ -67,8 +67,8 @@ static int read_study(struct mst_study_data *data, char error[MST_ERROR_MAX])
         data->others = (size_t)mst_row_number(&q, "studies") - 1;
         size = is_same(data->size, mst_study_size_names[MST_STUDY_QUICK]) ? MST_STUDY_QUICK
                                                                           : MST_STUDY_FULL;
-        failed = mst_study_parse(data->pool, &data->study, mst_row_text(&q, "name"), mst_row_text(&q, "text"),
-                                 size, error);
+        failed = mst_study_parse(data->pool, &data->study, mst_row_text(&q, "name"),
+                                 mst_row_text(&q, "text"), size, error);
     } else {
         snprintf(error, MST_ERROR_MAX, "there is no study in %s", data->path);
     }

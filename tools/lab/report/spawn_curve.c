@@ -61,50 +61,48 @@ static bool find_base(double *processes, uint64_t *at_ns, int64_t server_id, sql
     return mst_query_done(&q);
 }
 
-static bool add_row(struct mst_table *curve, double t, double processes)
+static void add_row(struct mst_table *curve, double t, double processes)
 {
     double *row = mst_table_add(curve);
 
-    if (row == NULL)
-        return false;
     row[CURVE_T] = t;
     row[CURVE_PROCESSES] = processes;
-    return true;
 }
 
 /* Reads all changes; those before the load only change the number of processes at its start. */
 static bool read_changes(struct mst_table *curve, const struct mst_summary *s,
                          const struct mst_summary_server *server, sqlite3 *db)
 {
-    struct mst_query q = mst_query_ask(db,
+    uint64_t start_ns, base_ns = 0, end_ns = s->ended_ns;
+    double processes = 0, t = 0;
+    struct mst_query q;
+    bool begun = false;
+
+    if (!find_start(&start_ns, s, db) || !find_base(&processes, &base_ns, server->id, db))
+        return false;
+    q = mst_query_ask(db,
         "SELECT time_ns, event = 'fork' AS is_fork FROM lifecycle WHERE server_id = :id "
         "AND (event = 'exit' OR (event = 'fork' AND kind IN ('child', 'php'))) "
         "AND time_ns > :base_ns AND time_ns <= :end_ns ORDER BY time_ns", server->id);
-    uint64_t start_ns, base_ns = 0, end_ns = s->ended_ns;
-    double processes = 0, t = 0;
-    bool fine = find_start(&start_ns, s, db) && find_base(&processes, &base_ns, server->id, db);
-    bool begun = false;
-
     mst_query_set(&q, ":base_ns", (int64_t)(base_ns > 0 ? base_ns : start_ns));
     mst_query_set(&q, ":end_ns", end_ns != MST_UNKNOWN ? (int64_t)end_ns : INT64_MAX);
-    while (fine && mst_query_next(&q)) {
+    while (mst_query_next(&q)) {
         uint64_t at = mst_row_number(&q, "time_ns");
 
         t = at > start_ns ? (double)(at - start_ns) / (double)MST_NS_PER_S : 0;
         if (t > 0 && !begun) {
-            fine = add_row(curve, 0, processes);
+            add_row(curve, 0, processes);
             begun = true;
         }
         processes += mst_row_number(&q, "is_fork") == 1 ? 1 : -1;
         if (t > 0)
-            fine = fine && add_row(curve, t, processes);
+            add_row(curve, t, processes);
     }
-    if (fine && !begun)
-        fine = add_row(curve, 0, processes);
-    if (fine && end_ns != MST_UNKNOWN && end_ns > start_ns)
-        fine = add_row(curve, fmax(t, (double)(end_ns - start_ns) / (double)MST_NS_PER_S),
-                       processes);
-    return mst_query_done(&q) && fine;
+    if (!begun)
+        add_row(curve, 0, processes);
+    if (end_ns != MST_UNKNOWN && end_ns > start_ns)
+        add_row(curve, fmax(t, (double)(end_ns - start_ns) / (double)MST_NS_PER_S), processes);
+    return mst_query_done(&q);
 }
 
 /* Keeps every nth change, and the last. */

@@ -247,8 +247,8 @@ static int prepare_servers(struct mst_servers *s, const struct mst_stack *stack,
     if (mst_ports_hold(options->parameters, held, ports, error) != 0)
         return -1;
     failed = mst_sandbox_make(&s->root, error) != 0 ||
-             mst_site_make(s->pool, &s->site, stack, workload, options->parameters, s->root.path, ports,
-                           error) != 0 ||
+             mst_site_make(s->pool, &s->site, stack, workload, options->parameters, s->root.path,
+                           ports, error) != 0 ||
              mst_contents_write(&s->root, &s->site, &s->test_users, error) != 0;
     if (!failed) {
         make_items(s);

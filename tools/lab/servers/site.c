@@ -276,21 +276,12 @@ static int add_php_ini(const struct work *w)
 
 /* ---- servers ---------------------------------------------------------------------- */
 
-/* A copy of the words. */
-static char **make_argv(apr_pool_t *pool, const char *const *words)
-{
-    struct mst_list argv = { 0 };
-
-    mst_list_add_all(pool, &argv, words);
-    return argv.items;
-}
-
 static int add_server(const struct work *w, const struct mst_text_section *section)
 {
     const char *php = mst_parameters_get(&w->site->variables, "PHP_VERSION");
     const char *ini = mst_parameters_get(&w->site->variables, "PHP_INI");
-    struct mst_site_server *server = &w->site->servers[w->site->server_count];
     char directory[PATH_MAX], file[PATH_MAX], log[PATH_MAX], fpm[32];
+    struct mst_list argv = { 0 };
 
     if (snprintf(directory, sizeof directory, "%s/%s", w->site->root, section->name) >= PATH_MAX ||
         snprintf(file, sizeof file, "%s/%s/%s", w->site->root, section->name,
@@ -298,18 +289,19 @@ static int add_server(const struct work *w, const struct mst_text_section *secti
         snprintf(log, sizeof log, "%s/%s/error.log", w->site->root, section->name) >= PATH_MAX)
         return mst_fail(w->error, "the path %s is too long", w->site->root);
     snprintf(fpm, sizeof fpm, "php-fpm%s", php);
-    *server = (struct mst_site_server){ .kind = section->kind, .name = section->name };
     if (strcmp(section->kind, "apache") == 0)
-        server->argv = make_argv(w->site->pool, (const char *const[]){ "apache2", "-d", directory, "-f", file,
-            "-DFOREGROUND", geteuid() == 0 ? "-DROOT" : NULL, NULL });
+        mst_list_add_all(w->site->pool, &argv, (const char *const[]){ "apache2", "-d", directory,
+            "-f", file, "-DFOREGROUND", geteuid() == 0 ? "-DROOT" : NULL, NULL });
     else if (strcmp(section->kind, "fpm") == 0)
-        server->argv = make_argv(w->site->pool, (const char *const[]){ fpm, "--nodaemonize", "--fpm-config", file,
-            "-c", ini, NULL });
+        mst_list_add_all(w->site->pool, &argv, (const char *const[]){ fpm, "--nodaemonize",
+            "--fpm-config", file, "-c", ini, NULL });
     else
-        server->argv = make_argv(w->site->pool, (const char *const[]){ "nginx", "-p", directory, "-c", file, "-e",
-            log, "-g", "daemon off;", NULL });
-    server->directory = apr_pstrdup(w->site->pool, directory);
-    w->site->server_count++;
+        mst_list_add_all(w->site->pool, &argv, (const char *const[]){ "nginx", "-p", directory,
+            "-c", file, "-e", log, "-g", "daemon off;", NULL });
+    w->site->servers[w->site->server_count++] = (struct mst_site_server){
+        .kind = section->kind, .name = section->name, .argv = argv.items,
+        .directory = apr_pstrdup(w->site->pool, directory),
+    };
     return 0;
 }
 

@@ -143,8 +143,9 @@ static int run_study(struct mst_lab *lab)
     int status;
 
     lab->stage = (struct mst_stage){
-        .pool = lab->pool, .archive = lab->archive, .directory = lab->directory, .verbose = lab->options->verbose,
-        .stop = &lab->stop.raised, .tick = mst_lab_show_progress, .context = lab,
+        .pool = lab->pool, .archive = lab->archive, .directory = lab->directory,
+        .verbose = lab->options->verbose, .stop = &lab->stop.raised,
+        .tick = mst_lab_show_progress, .context = lab,
     };
     lab->began_ns = mst_now_ns();
     mst_raise_open_files(OPEN_FILES);
