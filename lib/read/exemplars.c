@@ -15,7 +15,7 @@ struct reading {
 };
 
 /* Returns NULL where the label is not known, or there is no room. */
-static struct mst_exemplar *add(struct reading *r, uint64_t id, uint64_t label)
+static struct mst_exemplar *add_exemplar(struct reading *r, uint64_t id, uint64_t label)
 {
     struct mst_exemplar *e = &r->to->items[r->to->count];
 
@@ -33,7 +33,7 @@ static int take_request(void *reading, uint64_t ticket, const void *payload)
 {
     struct reading *r = reading;
     const struct mst_request *q = payload;
-    struct mst_exemplar *e = add(r, q->id, q->label_status >> 32);
+    struct mst_exemplar *e = add_exemplar(r, q->id, q->label_status >> 32);
 
     (void)ticket;
     if (e == NULL)
@@ -54,7 +54,7 @@ static int take_php_request(void *reading, uint64_t ticket, const void *payload)
 {
     struct reading *r = reading;
     const struct mst_php_request *q = payload;
-    struct mst_exemplar *e = add(r, q->id, q->label_status >> 32);
+    struct mst_exemplar *e = add_exemplar(r, q->id, q->label_status >> 32);
 
     (void)ticket;
     if (e == NULL)

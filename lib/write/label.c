@@ -94,7 +94,7 @@ static bool may_add(const struct search *s)
 }
 
 /* False: another process was first, or has abandoned the entry. */
-static bool add(struct mst_name *l, const struct search *s)
+static bool add_label(struct mst_name *l, const struct search *s)
 {
     uint64_t state = FREE;
 
@@ -137,7 +137,7 @@ static uint32_t find_or_add(const char *name, struct search *s)
         if (__atomic_load_n(&l->used, __ATOMIC_ACQUIRE) == FREE) {
             if (!may_add(s))
                 return NOT_THERE;
-            if (add(l, s))
+            if (add_label(l, s))
                 return i;
         }
         if (final_state(l, s) == USED && is_wanted(l, s))

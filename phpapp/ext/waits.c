@@ -135,7 +135,7 @@ static inline uint64_t wait_of_beginning(const struct mst_timed_function *timed,
     return mst_wait_of(own->kind, MST_END_OTHER);
 }
 
-static void add(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed)
+static void add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed)
 {
     uint32_t kind = (uint32_t)(wait >> 32), end = (uint32_t)wait;
     uint32_t at = end != MST_END_OTHER && end < MST_ENDS ? end : MST_ENDS + kind;
@@ -171,7 +171,8 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
     w->call = NULL;
     has_failed = is_broken || has_thrown()
         || (line->has_failed && line->has_failed(call, w->result));
-    add(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns, has_failed);
+    add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns,
+             has_failed);
 }
 
 ZEND_NAMED_FUNCTION(mst_call_timed)
@@ -224,7 +225,7 @@ static void suspend(struct mst_waits *w, const void *fiber)
                                      w->waited_ns, w->suspended };
         w->suspended = s;
     } else {
-        add(w, mst_wait_of_own(w->own), w->waited_ns, false);
+        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -292,12 +293,12 @@ static void count_unreturned(struct mst_waits *w)
     if (w->call) {
         stop_clock(w);
         show_no_wait();
-        add(w, mst_wait_of_own(w->own), w->waited_ns, true);
+        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, true);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add(w, mst_wait_of_own(s->own), s->waited_ns, true);
+        add_wait(w, mst_wait_of_own(s->own), s->waited_ns, true);
         free(s);
     }
 }

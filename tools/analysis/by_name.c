@@ -59,8 +59,8 @@ static struct mst_by_name_row *row_of(struct gathering *g, const char *name, siz
 }
 
 /* Adds a request to its name, whose row is returned until the next call. NULL: out of memory. */
-static struct mst_by_name_row *add(struct gathering *g, const char *name, uint64_t ns,
-                                   uint64_t status, bool aborted)
+static struct mst_by_name_row *add_to_name(struct gathering *g, const char *name, uint64_t ns,
+                                           uint64_t status, bool aborted)
 {
     size_t number;
     struct mst_by_name_row *row = row_of(g, name, &number);
@@ -219,7 +219,7 @@ static bool take(void *context, const struct mst_walked *r)
         c->unnamed_ns += r->total_ns;
         return true;
     }
-    row = add(&c->gathering, name, r->total_ns, r->status, r->aborted);
+    row = add_to_name(&c->gathering, name, r->total_ns, r->status, r->aborted);
     if (row != NULL)
         add_parts(row, r->split.parts_ns);
     return row != NULL;
@@ -282,7 +282,7 @@ static bool add_wait(struct gathering *ends, struct mst_query *q)
     if (mst_wait_named(kind) == MST_WAIT_COUNT || other == NULL || ns == MST_UNKNOWN)
         return true;
     snprintf(name, sizeof name, strcmp(kind, other) == 0 ? "%s" : "%s %s", kind, other);
-    return add(ends, name, ns, status, aborted) != NULL;
+    return add_to_name(ends, name, ns, status, aborted) != NULL;
 }
 
 bool mst_by_name_ends(struct mst_by_name *table, sqlite3 *db,

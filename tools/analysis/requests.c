@@ -91,7 +91,7 @@ static uint64_t common(struct interval a, struct interval b)
 }
 
 /* Intervals of several PHP requests may overlap: no part is longer than the whole. */
-static void add(uint64_t *part, uint64_t ns, uint64_t whole)
+static void add_bounded(uint64_t *part, uint64_t ns, uint64_t whole)
 {
     *part = ns > whole || *part > whole - ns ? whole : *part + ns;
 }
@@ -231,9 +231,9 @@ static void lay(struct walk *w, uint64_t php_id, uint64_t start_ns)
         w->r.php_start_ns = start_ns;
         w->r.php_longest_ns = run_ns;
     }
-    add(&w->t.php_wait_ns, common(wait, handle), w->t.handle_ns);
-    add(&w->t.php_run_ns, common(run, handle), w->t.handle_ns);
-    add(&w->t.php_send_ns, common(run, send), w->t.send_ns);
+    add_bounded(&w->t.php_wait_ns, common(wait, handle), w->t.handle_ns);
+    add_bounded(&w->t.php_run_ns, common(run, handle), w->t.handle_ns);
+    add_bounded(&w->t.php_send_ns, common(run, send), w->t.send_ns);
     mst_add_known(&w->t.php_all_ns, run_ns);
     add_cpu(w);
 }

@@ -93,7 +93,7 @@ static struct layout lay_out(const struct mst_doc *doc, const struct mst_doc_tab
 struct line { char text[LINE_BYTES]; size_t used, columns; const char *name; };
 
 __attribute__((format(printf, 2, 3)))
-static void add(struct line *line, const char *format, ...)
+static void append_text(struct line *line, const char *format, ...)
 {
     va_list args;
 
@@ -113,8 +113,8 @@ static void add_cell(struct line *line, const struct layout *l, size_t column, c
         line->name = text;
         return;
     }
-    add(line, "%*s%*s%s%*s", (int)GAP, "", to_the_left ? 0 : blanks, "", text,
-        to_the_left ? blanks : 0, "");
+    append_text(line, "%*s%*s%s%*s", (int)GAP, "", to_the_left ? 0 : blanks, "", text,
+                to_the_left ? blanks : 0, "");
     line->columns += GAP + l->widths[column];
 }
 
@@ -154,8 +154,8 @@ static void put_words(const struct layout *l, size_t row)
         const char *text = text_of(t, row, column, &room), *head = head_of(&t->columns[column]);
 
         if (mst_doc_is_shown(t, column) && is_words(t, column) && text[0] != '\0')
-            add(&line, "%s%s%s%s", line.used > 0 ? ", " : "", head, head[0] != '\0' ? " " : "",
-                text);
+            append_text(&line, "%s%s%s%s", line.used > 0 ? ", " : "", head,
+                        head[0] != '\0' ? " " : "", text);
     }
     mst_wrapped(l->doc->sink, "", BENEATH_INDENT, l->doc->width, line.text);
 }

@@ -116,7 +116,7 @@ static uint64_t number_of(struct reading *r, const struct mst_setting *s)
 }
 
 /* Without the files, what the server did not tell is not known: the default is a guess. */
-static void add(struct reading *r, const struct mst_setting *s, const char *to)
+static void add_change(struct reading *r, const struct mst_setting *s, const char *to)
 {
     struct mst_changes *c = r->change;
     char told[64];
@@ -137,7 +137,7 @@ static void add_number(struct reading *r, const struct mst_setting *s, uint64_t 
     char text[24];
 
     MST_SAY(text, "%" PRIu64, to);
-    add(r, s, text);
+    add_change(r, s, text);
 }
 
 /* The pool's name in the files: the one asked for, or else the only one, as a label can differ. */
@@ -240,7 +240,7 @@ static void add_fpm(struct reading *r, const struct fpm *f, const struct mst_fpm
     size_t i;
 
     if (to->pm != f->pool.pm)
-        add(r, &f->pm, mst_pm_names[to->pm]);
+        add_change(r, &f->pm, mst_pm_names[to->pm]);
     for (i = 0; i < MST_FPM_SETTINGS; i++)
         if (to->n[i] != f->pool.n[i])
             add_number(r, &f->settings[i], to->n[i]);
@@ -370,15 +370,15 @@ void mst_change_lifetime(struct mst_changes *c, const struct mst_changed *of)
     } else if (is_php) {
         requests = read_setting(&r, r.section, "pm.max_requests", NULL, "0");
         idle = read_setting(&r, r.section, "pm", NULL, "");
-        add(&r, &requests, "0");
+        add_change(&r, &requests, "0");
         if (c->count == 0 && strcmp(idle.now, mst_pm_names[MST_PM_ONDEMAND]) == 0) {
             idle = read_setting(&r, r.section, "pm.process_idle_timeout", NULL, "10s");
-            add(&r, &idle, IDLE_TIMEOUT);
+            add_change(&r, &idle, IDLE_TIMEOUT);
         }
     } else {
         find_mpm_file(&r);
         requests = read_setting(&r, "", "MaxConnectionsPerChild", "MaxRequestsPerChild", "0");
-        add(&r, &requests, "0");
+        add_change(&r, &requests, "0");
     }
     end(&r);
     if (c->count == 0 && !r.unknown)

@@ -20,7 +20,7 @@ struct grouping {
 };
 
 /* False: out of memory. */
-static bool add(struct grouping *g, struct mst_query *row)
+static bool add_holder(struct grouping *g, struct mst_query *row)
 {
     const char *name = mst_row_text(row, "name");
     size_t count = g->names.count, number;
@@ -44,7 +44,7 @@ static bool gather(struct grouping *g, struct mst_query *rows)
     if (fine)
         g->groups[0] = (struct group){ 0 };
     while (fine && mst_query_next(rows))
-        fine = add(g, rows);
+        fine = add_holder(g, rows);
     return mst_query_done(rows) && fine;
 }
 

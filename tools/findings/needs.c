@@ -95,8 +95,8 @@ static void take_keepalive(struct mst_need *need, const struct mst_demand *d)
         need->wanted = need->advised = (uint64_t)wanted;
 }
 
-static struct mst_need *add(struct mst_inquiry *q, const struct mst_summary_server *server,
-                            const struct mst_summary_pool *pool)
+static struct mst_need *add_need(struct mst_inquiry *q, const struct mst_summary_server *server,
+                                 const struct mst_summary_pool *pool)
 {
     struct mst_need *need = mst_append(&q->s->needs, &q->s->need_count, sizeof *need);
 
@@ -124,7 +124,7 @@ static void take_enough(struct mst_need *need, uint64_t wanted)
 static void find_of(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     struct mst_demand d = mst_demand_of(q->s, server);
-    struct mst_need *need = add(q, server, NULL);
+    struct mst_need *need = add_need(q, server, NULL);
     struct mst_workers_plan plan;
 
     if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, server, &d)) != NULL)
@@ -160,7 +160,7 @@ static bool pool_ran_out(const struct mst_summary_server *php, const struct mst_
 static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server *php,
                          const struct mst_summary_pool *pool)
 {
-    struct mst_need *need = add(q, php, pool);
+    struct mst_need *need = add_need(q, php, pool);
     double seconds = (double)mst_summary_under_load_ns(q->s, php) / (double)MST_NS_PER_S;
     struct mst_demand d = { .requests = pool->requests };
     struct mst_workers_plan plan;

@@ -42,7 +42,7 @@ struct view {
 struct sentence { char text[384]; size_t used; };
 
 __attribute__((format(printf, 2, 3)))
-static void add(struct sentence *s, const char *format, ...)
+static void extend(struct sentence *s, const char *format, ...)
 {
     va_list args;
 
@@ -133,7 +133,7 @@ static void put_joined(struct mst_sink *sink, const struct mst_summary *s,
 static void add_some(struct sentence *s, uint64_t n, const char *what)
 {
     if (n != 0 && n != MST_UNKNOWN)
-        add(s, ", %" PRIu64 " %s", n, what);
+        extend(s, ", %" PRIu64 " %s", n, what);
 }
 
 static void put_workers(struct mst_sink *sink, const struct mst_summary_server *server)
@@ -142,17 +142,17 @@ static void put_workers(struct mst_sink *sink, const struct mst_summary_server *
     const char *lead = ": ";
     int i;
 
-    add(&s, "%s busy on average, %s at most", mst_format_milli(server->mean_busy_milli).text,
-        mst_format_count(server->max_busy).text);
+    extend(&s, "%s busy on average, %s at most", mst_format_milli(server->mean_busy_milli).text,
+           mst_format_count(server->max_busy).text);
     if (server->workers_limit != MST_UNKNOWN)
-        add(&s, ", of %s", mst_format_count(server->workers_limit).text);
+        extend(&s, ", of %s", mst_format_count(server->workers_limit).text);
     else
-        add(&s, " (their limit is not known)");
+        extend(&s, " (their limit is not known)");
     for (i = MST_STATE_IDLE + 1; i < MST_STATE_COUNT; i++) {
         if (server->mean_state_milli[i] == MST_UNKNOWN || server->mean_state_milli[i] < 10)
             continue;
-        add(&s, "%s%s %s", lead, mst_format_milli(server->mean_state_milli[i]).text,
-            mst_state_names[i]);
+        extend(&s, "%s%s %s", lead, mst_format_milli(server->mean_state_milli[i]).text,
+               mst_state_names[i]);
         lead = ", ";
     }
     mst_wrapped_styled(sink, mst_summary_all_busy(server) ? MST_STYLE_WARNING : MST_STYLE_PLAIN,
@@ -163,8 +163,8 @@ static void put_processes(struct mst_sink *sink, const struct mst_summary_server
 {
     struct sentence s = { 0 };
 
-    add(&s, "  processes %s forked, %s ended", mst_format_count(server->forks).text,
-        mst_format_count(server->exits).text);
+    extend(&s, "  processes %s forked, %s ended", mst_format_count(server->forks).text,
+           mst_format_count(server->exits).text);
     add_some(&s, server->forks_failed, "forks refused");
     add_some(&s, server->generations, server->generations == 1 ? "restart" : "restarts");
     add_some(&s, server->unfinished, server->unfinished == 1 ? "request died with one" :
@@ -178,8 +178,8 @@ static void put_script(struct mst_sink *sink, const struct mst_summary_server *s
 {
     struct sentence s = { 0 };
 
-    add(&s, "%s of CPU, %s at most for one request", mst_format_time(server->php_cpu_ns).text,
-        mst_format_bytes(server->max_memory_bytes).text);
+    extend(&s, "%s of CPU, %s at most for one request", mst_format_time(server->php_cpu_ns).text,
+           mst_format_bytes(server->max_memory_bytes).text);
     add_some(&s, server->fatal, "fatal errors");
     add_some(&s, server->timeouts, "timeouts");
     add_some(&s, server->uncached, "that OPcache did not have yet");
@@ -205,8 +205,8 @@ static void put_programs(struct mst_sink *sink, const struct mst_summary *s)
     size_t i;
 
     for (i = 0; i < s->program_count && i < PROGRAMS_SHOWN; i++)
-        add(&programs, "%s%s %s%s", i > 0 ? ", " : "", s->programs[i].name,
-            mst_format_time(s->programs[i].cpu_ns).text, owner_text(&s->programs[i]));
+        extend(&programs, "%s%s %s%s", i > 0 ? ", " : "", s->programs[i].name,
+               mst_format_time(s->programs[i].cpu_ns).text, owner_text(&s->programs[i]));
     mst_wrapped(sink, "", MST_TEXT_INDENT, MST_TEXT_WIDTH, programs.text);
 }
 

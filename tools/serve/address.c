@@ -89,7 +89,8 @@ static bool set_v6(struct mst_serve_address *a, const char *host, uint16_t port)
 }
 
 /* Precondition: there is room. False: `host` is not an address. */
-static bool add(struct mst_serve_addresses *all, const char *host, uint16_t port, bool is_optional)
+static bool add_address(struct mst_serve_addresses *all, const char *host, uint16_t port,
+                        bool is_optional)
 {
     struct mst_serve_address *a = &all->items[all->count];
 
@@ -111,10 +112,11 @@ int mst_serve_address_add(struct mst_serve_addresses *all, const char *text,
     if (all->count + 2 > MST_SERVE_ADDRESSES)
         return mst_fail(error, "expected at most %u addresses to listen at",
                         MST_SERVE_ADDRESSES - 1);
-    if (port_alone > 0 && add(all, "127.0.0.1", port_alone, false)
-        && add(all, "[::1]", port_alone, true))
+    if (port_alone > 0 && add_address(all, "127.0.0.1", port_alone, false)
+        && add_address(all, "[::1]", port_alone, true))
         return 0;
-    if (split(text, host, &port) && read_port(port) > 0 && add(all, host, read_port(port), false))
+    if (split(text, host, &port) && read_port(port) > 0 &&
+        add_address(all, host, read_port(port), false))
         return 0;
     return mst_fail(error, "expected ADDRESS:PORT, [ADDRESS]:PORT or PORT, with an address in "
                     "numbers (127.0.0.1:" MST_SERVE_PORT ", [::1]:" MST_SERVE_PORT "), found "

@@ -53,8 +53,8 @@ static int remember(struct mst_targets *targets, dev_t device, ino_t inode)
 /* ---- the list ------------------------------------------------------------- */
 
 /* problem: NULL or a sentence, copied. */
-static int add(struct mst_targets *targets, enum mst_target_kind kind, const char *name,
-               const char *problem)
+static int add_target(struct mst_targets *targets, enum mst_target_kind kind, const char *name,
+                      const char *problem)
 {
     struct mst_target *target;
 
@@ -114,7 +114,7 @@ int mst_targets_add_behind(struct mst_targets *targets, const char *url,
     struct mst_target *target;
     bool failed = false;
 
-    if (add(targets, MST_TARGET_URL, url, NULL) != 0)
+    if (add_target(targets, MST_TARGET_URL, url, NULL) != 0)
         return -1;
     target = &targets->items[targets->count - 1];
     target->access.ca_file = copy_of(front->access.ca_file, &failed);
@@ -177,7 +177,7 @@ static int take_file(struct taking *taking, const struct mst_board_file *file)
         return is_new;
     if (!ours && (taking->ours_only || taking->others_left == 0))
         return pass_over(targets, file);
-    if (add(targets, MST_TARGET_FILE, file->path, NULL) != 0)
+    if (add_target(targets, MST_TARGET_FILE, file->path, NULL) != 0)
         return -1;
     targets->items[targets->count - 1].has_owner = true;
     targets->items[targets->count - 1].owner = file->owner;
@@ -305,7 +305,7 @@ static int add_named_directory(struct mst_targets *targets, const char *arg,
         snprintf(problem, MST_ERROR_MAX,
                  "%s: no board in this directory: a server with mpmstat makes a *%s file when "
                  "it starts", arg, MST_BOARD_SUFFIX);
-    return add(targets, MST_TARGET_FILE, arg, problem);
+    return add_target(targets, MST_TARGET_FILE, arg, problem);
 }
 
 static int add_named(struct mst_targets *targets, const char *arg)
@@ -317,18 +317,18 @@ static int add_named(struct mst_targets *targets, const char *arg)
     if (mst_targets_have(targets, arg))
         return 0;
     if (is_url(arg))
-        return add(targets, MST_TARGET_URL, arg, NULL);
+        return add_target(targets, MST_TARGET_URL, arg, NULL);
     if (stat(arg, &st) != 0) {
         describe_missing(arg, errno, problem);
-        return add(targets, MST_TARGET_FILE, arg, problem);
+        return add_target(targets, MST_TARGET_FILE, arg, problem);
     }
     if (S_ISDIR(st.st_mode))
         return add_named_directory(targets, arg, problem);
     /* A link's own: what it points to is refused by this name. */
     if (lstat(arg, &st) != 0)
-        return add(targets, MST_TARGET_FILE, arg, NULL);
+        return add_target(targets, MST_TARGET_FILE, arg, NULL);
     is_new = remember(targets, st.st_dev, st.st_ino);
-    return is_new > 0 ? add(targets, MST_TARGET_FILE, arg, NULL) : is_new;
+    return is_new > 0 ? add_target(targets, MST_TARGET_FILE, arg, NULL) : is_new;
 }
 
 /* ---- what was not named --------------------------------------------------- */

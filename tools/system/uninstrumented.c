@@ -101,7 +101,7 @@ static bool exists(const char *pattern)
 }
 
 __attribute__((format(printf, 2, 3)))
-static void add(struct sentences *s, const char *format, ...)
+static void append_sentence(struct sentences *s, const char *format, ...)
 {
     va_list args;
 
@@ -113,19 +113,19 @@ static void add(struct sentences *s, const char *format, ...)
 /* The sentence of a server that lacks a module of its own or an extension. */
 static void add_missing(struct sentences *s, const struct mst_proc *proc, const char *what)
 {
-    add(s, "%s%s (process %" PRIu64 ") runs without %s", s->count++ > 0 ? ". " : "", proc->name,
-        proc->pid, what);
+    append_sentence(s, "%s%s (process %" PRIu64 ") runs without %s", s->count++ > 0 ? ". " : "",
+                    proc->name, proc->pid, what);
 }
 
 static void add_apache(struct sentences *s, const struct mst_proc *proc)
 {
     add_missing(s, proc, "mod_mpmstat");
     if (exists("/etc/apache2/mods-enabled/mpmstat.load"))
-        add(s, ", although that is enabled: systemctl reload apache2");
+        append_sentence(s, ", although that is enabled: systemctl reload apache2");
     else if (exists("/etc/apache2/mods-available/mpmstat.load"))
-        add(s, ": a2enmod mpmstat, then systemctl reload apache2");
+        append_sentence(s, ": a2enmod mpmstat, then systemctl reload apache2");
     else
-        add(s, ": install libapache2-mod-mpmstat, or load mod_mpmstat.so (LoadModule)");
+        append_sentence(s, ": install libapache2-mod-mpmstat, or load mod_mpmstat.so (LoadModule)");
 }
 
 /* sapi: the directory of its settings on Debian; service: the one to reload. */
@@ -138,14 +138,15 @@ static void add_php(struct sentences *s, const struct mst_proc *proc, const char
                                                     "the extension mpmstat in its mod_php");
     snprintf(pattern, sizeof pattern, "/etc/php/%s/%s/conf.d/*mpmstat.ini", version, sapi);
     if (version[0] != '\0' && exists(pattern)) {
-        add(s, ", although that is enabled: systemctl reload %s", service);
+        append_sentence(s, ", although that is enabled: systemctl reload %s", service);
         return;
     }
     snprintf(pattern, sizeof pattern, "/etc/php/%s/mods-available/mpmstat.ini", version);
     if (version[0] != '\0' && exists(pattern))
-        add(s, ": phpenmod -v %s -s %s mpmstat, then systemctl reload %s", version, sapi, service);
+        append_sentence(s, ": phpenmod -v %s -s %s mpmstat, then systemctl reload %s", version,
+                        sapi, service);
     else
-        add(s, ": install php-mpmstat, or set extension=mpmstat.so in its php.ini");
+        append_sentence(s, ": install php-mpmstat, or set extension=mpmstat.so in its php.ini");
 }
 
 /* ---- which servers run ---------------------------------------------------------------- */
@@ -179,8 +180,8 @@ static void ask_apache(struct sentences *s, const struct mst_proc *proc, unsigne
     if ((ask & MST_ASK_PHP) && m.mod_php && !m.extension)
         add_php(s, proc, m.php_version, "apache2", "apache2");
     if ((ask & ASK_BOARDS) && m.module && m.board[0] != '\0')
-        add(s, "%s%s (process %" PRIu64 ") has its board at %s: name that file (mpmstat record: "
-            "behind -t)", s->count++ > 0 ? ". " : "", proc->name, proc->pid, m.board);
+        append_sentence(s, "%s%s (process %" PRIu64 ") has its board at %s: name that file "
+                        "(mpmstat record: behind -t)", s->count++ > 0 ? ". " : "", proc->name, proc->pid, m.board);
 }
 
 static void ask_fpm(struct sentences *s, const struct mst_proc *proc)
