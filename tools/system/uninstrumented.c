@@ -181,7 +181,8 @@ static void ask_apache(struct sentences *s, const struct mst_proc *proc, unsigne
         add_php(s, proc, m.php_version, "apache2", "apache2");
     if ((ask & ASK_BOARDS) && m.module && m.board[0] != '\0')
         append_sentence(s, "%s%s (process %" PRIu64 ") has its board at %s: name that file "
-                        "(mpmstat record: behind -t)", s->count++ > 0 ? ". " : "", proc->name, proc->pid, m.board);
+                        "(mpmstat record: behind -t)", s->count++ > 0 ? ". " : "", proc->name,
+                        proc->pid, m.board);
 }
 
 static void ask_fpm(struct sentences *s, const struct mst_proc *proc)
