@@ -123,14 +123,15 @@ BODY = b"x" * 100000
 
 
 def upload(apache, path, content_type="application/octet-stream"):
-    """Sends the head, and the body PAUSE after the server began to handle the request."""
+    """Sends the head, and the body two PAUSEs after the server began to handle the request: a
+    script has to begin before it reads, and on a busy machine that takes one of them."""
     with apache.connect() as connection:
         connection.send(f"POST {path} HTTP/1.1\r\nHost: test.example\r\n"
                         f"Content-Type: {content_type}\r\n"
                         f"Content-Length: {len(BODY)}\r\n\r\n")
         wait_until(lambda: any(slot["state"] == "handling"
                                for slot in tool.status(apache.board)["slots"]), 30, "a worker")
-        time.sleep(PAUSE)      # the client's slowness itself
+        time.sleep(2 * PAUSE)  # the client's slowness itself
         connection.send(BODY)
         assert connection.read_response("POST").status == 200
     return only_record(apache)

@@ -91,9 +91,12 @@ class FPM:
     def reload(self):
         """As an init script does; returns when the workers are other ones."""
         before = set(self.workers())
+
+        def has_others():
+            now = set(self.workers())       # once: all of them may end at any moment
+            return now and not before & now
         os.kill(self.pid, signal.SIGUSR2)
-        wait_until(lambda: self.workers() and not before & set(self.workers()), 30,
-                   lambda: "FPM to reload:\n" + self.log_text())
+        wait_until(has_others, 30, lambda: "FPM to reload:\n" + self.log_text())
 
     def stop(self):
         """Lets the master end its workers, which only it can name where a wrapper is in
