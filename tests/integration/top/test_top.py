@@ -238,8 +238,8 @@ def test_a_new_size(terminal):
         terminal.run(board.path)
         terminal.shows("1 of 8 busy")
         terminal.tmux("resize-window", "-x", "100", "-y", "30")
-        wait_until(lambda: terminal.text().splitlines()[29:] and
-                   terminal.text().splitlines()[29].startswith("q quit"), 60, "30 lines")
+        wait_until(lambda: [line for line in terminal.text().splitlines()[29:]
+                            if line.startswith("q quit")], 60, "30 lines")
         assert len(terminal.text("-e", "-N").splitlines()[0]) >= 100
 
 
