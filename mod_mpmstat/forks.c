@@ -8,7 +8,7 @@
  *                                forked process; written by the parent when the process has not
  *                                become a child of the MPM
  *   child  -> request's process  (itk, CGI) written by the forked process at once
- *   helper -> request's process  (CGI under mod_cgid) likewise
+ *   helper -> request's process  (CGI under mod_cgid) written by that at once
  *
  * A process that has called exec cannot write its own end, and httpd calls no hook when it waits
  * for such a process. So these check whether a process has ended, in this order:

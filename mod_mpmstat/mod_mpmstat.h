@@ -86,8 +86,8 @@ struct mst_main_config {
     const char           *php_boards; /* MPMStatPHPBoards; NULL: Off */
     struct mst_label_ref *refs;      /* every MPMStatLabel in the configuration */
     bool                  trust_request_start; /* On in some directory */
-    bool                  notes;               /* likewise */
-    bool                  server_timing;       /* likewise */
+    bool                  notes;               /* On in some directory */
+    bool                  server_timing;       /* On in some directory */
 };
 extern MST_HIDDEN struct mst_main_config mst_config;
 
@@ -108,7 +108,7 @@ struct mst_thread {
                                        * UINT32_MAX: none */
     uint64_t           idle_since_ns; /* since when it has had no connection */
     struct mst_counters *counters;    /* of label 0 in the stripe that it counts in */
-    struct mst_other_end_counters *ends;   /* of end 0, likewise */
+    struct mst_other_end_counters *ends;   /* of end 0 in that stripe */
 } __attribute__((aligned(64)));
 
 /* This process's part of the board. Constant once connections are served, unless a member says

@@ -61,9 +61,9 @@ struct mst_timed {
     bool     has_parts;              /* `parts` is valid; else all of them are 0 or unknown */
     uint64_t complete_ns;            /* its response was complete: its log hooks run; 0: not yet */
     uint64_t status_flags;           /* flags << 16 | HTTP status: valid when it is complete */
-    uint64_t bytes;                  /* sent of the response's body: likewise */
-    enum mst_class status_class;     /* likewise */
-    uint32_t path;                   /* likewise: its index on the board; MST_NO_PATH */
+    uint64_t bytes;                  /* sent of the response's body: valid then, too */
+    enum mst_class status_class;     /* valid then, too */
+    uint32_t path;                   /* valid then, too: its index on the board; MST_NO_PATH */
     bool     off_worker;             /* counted as in flight under `label` in the process's row */
     bool     delivered;              /* a stream's: the thread that sends it has all of it */
     struct mst_parts parts;

@@ -14,7 +14,7 @@ struct mst_layout {
     uint32_t stripes;              /* mst_layout_stripes() */
     uint32_t requests;             /* journal records (PHP's: of PHP requests), rounded up to a
                                     * power of two */
-    uint32_t lifecycle;            /* lifecycle records, likewise */
+    uint32_t lifecycle;            /* lifecycle records, rounded up to a power of two */
 };
 
 /* CPUs rounded up to a power of two, at most MST_STRIPES_MAX. */

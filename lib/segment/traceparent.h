@@ -12,7 +12,7 @@
 
 struct mst_traceparent {
     uint64_t trace_high, trace_low;   /* not both 0, where there is one */
-    uint64_t parent;                  /* not 0, likewise */
+    uint64_t parent;                  /* not 0, where there is one */
     uint32_t flags;                   /* 8 bits */
 };
 

@@ -3,8 +3,8 @@
  * Of each minute, server and label it has the requests that failed, the slowest ones and those
  * with the server's largest value of any phase or part; of the rest a sample, of which each row
  * says how many it stands for (weight). Counts by minute, label and status stay exact. A request
- * of an Apache's and the one of PHP's that belongs to it stay together. Samples are thinned
- * likewise, with the largest values and the last counters of each minute.
+ * of an Apache's and the one of PHP's that belongs to it stay together. Of the samples, each
+ * minute's largest values and last counters stay.
  */
 #ifndef MPMSTAT_ARCHIVE_THIN_H
 #define MPMSTAT_ARCHIVE_THIN_H

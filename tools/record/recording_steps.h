@@ -36,7 +36,7 @@ struct mst_looks {
 struct mst_left_over {
     size_t      count;
     const char *board;                      /* the first one's name, borrowed from the targets */
-    const char *fpm;                        /* a PHP-FPM's, likewise; NULL: none */
+    const char *fpm;                        /* a PHP-FPM's, borrowed too; NULL: none */
     uint64_t    fpm_stopped_ns;             /* since 1970; 0: it was killed, or crashed */
 };
 

@@ -113,7 +113,7 @@ void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns);
 struct mst_record_names {
     const char *label;
     const char *ends[MST_RECORD_ENDS];   /* NULL: none, or not known */
-    const char *path;                    /* likewise */
+    const char *path;                    /* NULL: none, or not known */
 };
 
 /* Of a record's key, the bits above these count the starts of its server since mark. */

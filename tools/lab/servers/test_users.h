@@ -1,7 +1,7 @@
 /* test_users.h - users that exist for a stack's processes alone: mpmstat-a and mpmstat-b.
  *
  * They are in private copies of /etc/passwd and /etc/group, which a private mount namespace
- * shows in place of the system's; suexec's configuration and log directory likewise. What
+ * shows in place of the system's; so are suexec's configuration and log directory. What
  * runs outside sees none of it, and it ends with the last process inside.
  */
 #ifndef MPMSTAT_LAB_TEST_USERS_H
