@@ -343,6 +343,7 @@ soak: need-pytest all
 check-sanitizers: need-pytest
 	@$(MKDIR_P) sanitizers && cd sanitizers && \
 	{ test -f Makefile || $(abs_srcdir)/configure --quiet --enable-sanitizers; } && \
+	$(MAKE) check-unit ASAN_OPTIONS=handle_segv=0:handle_sigbus=0 && \
 	$(MAKE) check-integration PYTEST_ARGS='$(PYTEST_ARGS)'
 
 EXTRA_DIST += tests/architecture tests/hard tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench

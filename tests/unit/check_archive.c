@@ -200,7 +200,7 @@ START_TEST(test_unknown_is_null)
     process.pss_bytes = 3;
     memset(&machine, 0xff, sizeof machine);
     memset(&sample, 0xff, sizeof sample);
-    sample.listen_address[0] = '\0';
+    sample.listen_address[0] = sample.listen_pool[0] = '\0';
     sample.wall_ns = 3;
     mst_client_result_init(&result);
     ck_assert_int_eq(mst_archive_started(a, run, 4), 0);

@@ -152,7 +152,8 @@ static void fill_locust(struct mst_client_result *r, struct times *t, const stru
     }
     if (s->requests < 1)
         return;
-    qsort(t->items, t->count, sizeof *t->items, by_time);
+    if (t->count > 0)
+        qsort(t->items, t->count, sizeof *t->items, by_time);
     r->mean_ns = whole(s->total_ms / s->requests * 1e6);
     r->max_ns = whole(s->max_ms * 1e6);
     r->p50_ns = quantile(t, 50);

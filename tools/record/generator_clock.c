@@ -64,11 +64,12 @@ static bool add_edge(struct edges *e, int64_t at, int delta)
 /* One row's ranges become one set: where two of the server's requests fit, it counts once. */
 static void unite(struct edges *e, size_t first)
 {
-    struct edge *at = e->items + first;
     size_t count = e->count - first, i;
+    struct edge *at = count > 0 ? e->items + first : NULL;
     int depth = 0, before;
 
-    qsort(at, count, sizeof *at, by_place);
+    if (count > 0)
+        qsort(at, count, sizeof *at, by_place);
     e->count = first;
     for (i = 0; i < count; i++) {
         before = depth;
@@ -84,7 +85,8 @@ static void find_best(struct window *w, struct edges *e)
     int64_t last = w->from;
     size_t i;
 
-    qsort(e->items, e->count, sizeof *e->items, by_place);
+    if (e->count > 0)
+        qsort(e->items, e->count, sizeof *e->items, by_place);
     for (i = 0; i < e->count; i++) {
         w->mean += (double)depth * (double)(e->items[i].at - last) / (double)(w->to - w->from);
         last = e->items[i].at;
