@@ -545,8 +545,8 @@ static void expect_one_at_a_time(const char *changes, enum mst_code code, bool i
                            : json_is_null(told), "%s", f->text);
     ck_assert_msg((strstr(f->text, "a thinned archive does not tell whether it let in one request "
                                    "at a time") == NULL) == is_known, "%s", f->text);
-    ck_assert_msg((strstr(f->action, "takes a whole archive: report a later time (--from)") ==
-                   NULL) == is_known, "%s", f->action);
+    ck_assert_msg((strstr(f->action, "not thinned tells whether more workers can help: report a "
+                                     "later time") == NULL) == is_known, "%s", f->action);
     ck_assert_ptr_null(strstr(f->text, "; it let in one request at a time"));
     json_decref(root);
     unmake(&m);

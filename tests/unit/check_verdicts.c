@@ -192,8 +192,8 @@ START_TEST(test_waits_too_little)
     r.busy = r.limit;
     make(&m, &r, NULL);
     expect_verdict(&m, "Cannot tell: all 10 workers were busy at times (0.10 on average), and "
-                       "80.0 % of a request's time is queue (waiting for a worker), but in waits "
-                       "of 4.00 ms");
+                       "80.0 % of a request's time is queue (waiting for a worker). But a wait "
+                       "takes only 4.00 ms");
     check_output(&m.s);
     unmake(&m);
 }
@@ -363,7 +363,7 @@ static const struct { const char *sql, *verdict; } memory[] = {
     { "UPDATE machine_samples SET oom_kills = 9 WHERE moment = 'end'; "
       "UPDATE servers SET local = 0;" KILLED, "Nothing ran out" },
     { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'",
-      "Memory was short: for 35.0 % of the run programs of this machine waited for it" },
+      "Memory was short: during 35.0 % of the run, programs of this machine waited for memory" },
     { "UPDATE machine_samples SET memory_stall_ns = 390000000 WHERE moment = 'end'",
       "Nothing ran out" },
     { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'; "
@@ -376,7 +376,7 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "UPDATE servers SET cgroup = '/web', oom_kills = 0; " KILLED,
       "Nothing ran out" },      /* another group's processes */
     { "UPDATE servers SET cgroup = '/web', oom_kills = 0, memory_stall_ns = 1400000000",
-      "Memory was short: for 35.0 % of the run programs of the server's control group waited" },
+      "Memory was short: during 35.0 % of the run, programs of the server's control group waited" },
     { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'; "
       "UPDATE servers SET cgroup = '/web', oom_kills = 0, memory_stall_ns = 0",
       "Nothing ran out" },      /* another group's programs */

@@ -83,9 +83,9 @@ static int find_run(const struct options *o, int64_t *run_id)
         return mst_failed(MST_EXIT_TARGET, "there is no run%s%s%s in %s", o->run != NULL ? " \"" :
                           "", o->run != NULL ? o->run : "", o->run != NULL ? "\"" : "", path);
     if (thinned)
-        return mst_failed(MST_EXIT_TARGET, "%s is thinned: it has only some of the requests that "
-                          "the files' would be joined to. Import before archives are "
-                          "(mpmstat record --thin-after)", path);
+        return mst_failed(MST_EXIT_TARGET, "%s is thinned: it no longer has all requests of the "
+                          "server, so those in the files cannot be joined to them. Import files "
+                          "before mpmstat thins the archive (mpmstat record --thin-after)", path);
     return MST_EXIT_OK;
 }
 

@@ -150,8 +150,8 @@ static void advise_more(struct mst_advice *advice, const struct mst_summary *run
     if (said.predicted[0] != '\0')
         MST_SAY(advice->uncertainty, "Predicted: %s. ", said.predicted);
     else
-        MST_SAY(advice->uncertainty, "If a request takes no longer with more of them at once, "
-            "which only a run with more workers can show; and for as many clients as in this "
+        MST_SAY(advice->uncertainty, "This holds if a request takes no longer with more workers, "
+            "which only a run with more of them can show, and for as many clients as in this "
             "run. ");
 }
 
@@ -160,13 +160,14 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
 {
     advice->known = true;
     MST_SAY(advice->answer, "%" PRIu64 " for this load", mst_demand_enough(server, d));
-    MST_SAY(advice->arithmetic, "%s requests/s x %s held = %s workers on average; with "
-        "arrivals at random 99 %% of the time at most %.0f. At most %s were seen busy.",
+    MST_SAY(advice->arithmetic, "%s requests/s x %s held = %s workers on average. If requests "
+        "arrive at random, at most %.0f are busy for 99 %% of the time. The samples found at most "
+        "%s busy.",
         rate_text(d->rate).text, seconds_text(d->held).text,
         mst_format_real(d->workers).text, mst_poisson_most(d->high),
         mst_format_count(server->max_busy).text);
-    MST_SAY(advice->uncertainty, "95 %% interval of the mean: %s to %s. Another rate: the same "
-        "time held, times that rate. ", mst_format_real(d->low).text,
+    MST_SAY(advice->uncertainty, "The 95 %% interval of the mean is %s to %s. For another rate, "
+        "multiply the time held by that rate. ", mst_format_real(d->low).text,
         mst_format_real(d->high).text);
 }
 
@@ -243,8 +244,8 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
     longest = server->max_listen_queue;
     limit = server->listen_queue_limit;
     advice->known = true;
-    MST_SAY(advice->uncertainty, "Of each listening socket by itself, seen at the fullest. Between "
-        "two looks at it, it may have been longer. The kernel cuts "
+    MST_SAY(advice->uncertainty, "The figure is for one listening socket, at the time when its "
+        "queue was fullest. Between two samples the queue may have been longer. The kernel limits "
         "ListenBacklog to net.core.somaxconn.");
     if (server->local && run->listen_overflows != MST_UNKNOWN && run->listen_overflows > 0) {
         MST_SAY(advice->answer, "more than %" PRIu64, limit);

@@ -240,8 +240,8 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
 {
     MST_TEXT(f, "Cannot tell: all %" PRIu64 " workers were busy at times (%s on average), and %s "
-             "of a request's time is queue (waiting for a worker), but in waits of %s, which is "
-             "hardly more than the kernel's clock can tell.", b->front->workers_limit,
+             "of a request's time is queue (waiting for a worker). But a wait takes only %s, which "
+             "is hardly longer than the kernel's clock can measure.", b->front->workers_limit,
              mst_format_milli(b->front->mean_busy_milli).text,
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text,
              mst_format_time(mst_mean_wait_ns(b->front)).text);

@@ -65,9 +65,9 @@ void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t
         break;
     default:
         if (f->certainty == MST_LIKELY) {
-            MST_TEXT(f, "Sending paused for %s, as the server gave the kernel nothing to send. The "
-                     "CPUs were full, and who waits for one sends nothing: a rate limit or a "
-                     "filter looks the same.", part);
+            MST_TEXT(f, "Sending paused for %s because the server gave the kernel nothing to send. "
+                     "The CPUs were full, and a worker that waits for a CPU sends nothing. A rate "
+                     "limit or a filter would look the same.", part);
             break;
         }
         MST_TEXT(f, "The server itself sent slowly, with nothing of it under way, for %s: a "
@@ -191,8 +191,8 @@ static const char *const one_at_a_time[] = {
     [MST_ANSWER_UNKNOWN] =
         "; a thinned archive does not tell whether it let in one request at a time",
 };
-#define WHOLE_TELLS " Whether more workers can help takes a whole archive: report a later time " \
-                    "(--from), or record with a longer --thin-after."
+#define WHOLE_TELLS " Only an archive that is not thinned tells whether more workers can help: " \
+                    "report a later time (--from), or record with a longer --thin-after."
 
 void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wait wait,
                   const struct mst_summary_end *end, enum mst_answer one_by_one)

@@ -43,8 +43,9 @@ void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t
         MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were errors (%" PRIu64 " of them %" PRIu64
                  ", %s)%s.", f->requests, b->front->requests, most, status, which, so);
     if (status == 503 || status == 502 || status == 504)
-        MST_ACTION(f, "Look whether the backend runs and what the error log says: 502 and 503 are "
-                   "a backend that is down, full or died, 504 is ProxyTimeout.");
+        MST_ACTION(f, "Look whether the backend runs, and what the error log says: 502 and 503 "
+                   "mean that the backend is down, is full or has died; 504 means that it took "
+                   "longer than ProxyTimeout.");
     else if (f->code == MST_CODE_ANSWERS_5XX)
         MST_ACTION(f, "Look for the reason in the error log of Apache, and in PHP's (error_log).");
     else if (!of_a_load(b))
@@ -111,8 +112,8 @@ void mst_say_redirects(struct mst_finding *f, const struct mst_budget *b, bool m
     else if (most)
         mst_say(so, sizeof so, ": this measures the redirect, not the page that it leads to");
     else if (mst_summary_redirects_followed(b->s) > 0)
-        mst_say(so, sizeof so, ". One request of %s is two or more of the server's: its times are "
-                "of all these together", c->tool);
+        mst_say(so, sizeof so, ". One request of %s causes two or more requests at the server: its "
+                "times include all of them", c->tool);
     MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were redirects (%" PRIu64 ", %s)%s.",
              f->requests, b->front->requests, status, which, so);
     MST_ACTION(f, "Load the URL that the redirect leads to: curl -sI %s shows it behind "
@@ -238,7 +239,8 @@ void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *serv
         MST_TEXT(f, "%" PRIu64 " request%s died with their process, which %s's parent ended.", n,
                  plural(n), what);
     MST_ACTION(f, "Look in the error log for the signal (AH00051, AH00052, FPM's \"exited on "
-               "signal\"): 11 is a crash, 9 is often the kernel's, for want of memory.");
+               "signal\"): 11 means a crash, 9 often means that the kernel killed the process "
+               "because memory ran out.");
 }
 
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php)
@@ -274,6 +276,8 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
              anew ? "stopped and started" : "restarted",
              of_a_load(b) ? " while the load ran" : "", when, waited);
     MST_ACTION(f, "%s", of_a_load(b) ?
-               "Measure again without the restart; for its cost compare the two." :
-               "Look in the error log for when, and often why (AH00493, AH00494, AH00171).");
+               "Measure again without the restart. To see what the restart costs, compare the two "
+               "runs." :
+               "The error log says when this happened, and often why: look for AH00493, AH00494 "
+               "and AH00171.");
 }

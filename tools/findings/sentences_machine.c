@@ -43,8 +43,9 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
                           uint64_t stall_ns, bool for_files)
 {
-    MST_TEXT(f, "Memory was short: for %s of the run programs of %s waited for it (pressure stall "
-             "information)%s.", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
+    MST_TEXT(f, "Memory was short: during %s of the run, programs of %s waited for memory "
+             "(pressure stall information)%s.",
+             mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_groups ? "the server's control group" : "this machine",
              f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" :
              for_files ? ", and files were read from the disk again, for which there was no room" :
@@ -60,8 +61,8 @@ void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bo
 void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_group,
                   uint64_t stall_ns)
 {
-    MST_TEXT(f, "Disks were slow: for %s of the run programs of %s waited for one (pressure stall "
-             "information).", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
+    MST_TEXT(f, "Disks were slow: during %s of the run, programs of %s waited for a disk (pressure "
+             "stall information).", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_group ? "the server's control group" : "this machine");
     MST_ACTION(f, "Find the disk with iostat -x; use a faster one, call fsync() less often, or "
                "give more memory to the page cache.");

@@ -66,8 +66,8 @@ static int read_tsung_header(struct mst_row_reader *reader, char *line, char err
     (void)reader;
     if (strncmp(line, TSUNG_HEADER, strlen(TSUNG_HEADER)) == 0)
         return 0;
-    return mst_fail(error, "tsung wrote no rows: its configuration wants "
-                    "dumptraffic=\"protocol_local\", and its sessions are to be of HTTP");
+    return mst_fail(error, "expected rows of tsung, found none: set dumptraffic=\"protocol_local\" "
+                    "in its configuration, and use sessions of HTTP");
 }
 
 /* "1795274354.517194;<0.194.0>;1;get;127.0.0.1;/;200;113;206.928;-;;;" */

@@ -203,8 +203,8 @@ static int find_clock(struct import *i, struct file *f, char error[MST_ERROR_MAX
     if (!mst_generator_clock_find(&o, &f->spans, &i->servers, g->said.start_step_ns))
         return mst_fail(error, "out of memory for finding its clock");
     if (o.answer == MST_CLOCK_STRANGE)
-        return mst_fail(error, "its requests are none of this run's: at no clock offset would the "
-                        "server's requests lie within them");
+        return mst_fail(error, "its requests do not belong to this run: with no clock offset would "
+                        "they enclose the server's requests");
     g->clock_known = o.answer == MST_CLOCK_KNOWN;
     g->clock_ahead_ns = o.ahead_ns;
     g->clock_uncertainty_ns = o.uncertainty_ns;

@@ -23,12 +23,14 @@ static int prepare_command(struct mst_recording *r)
         const char *package = mst_loadtool_for(o->command[0])->package;
 
         if (strchr(o->command[0], ' ') != NULL)
-            return mst_failed(MST_EXIT_BAD, "cannot run \"%s\": these words are one, and there is "
-                              "no command of that name. Quote only the URL: mpmstat record -- %s",
+            return mst_failed(MST_EXIT_BAD, "cannot run \"%s\": the quotes make one word of the "
+                              "whole command, and no program has that name. Quote only the URL: "
+                              "mpmstat record -- %s",
                               o->command[0], o->command[0]);
         if (strstr(o->command[0], "://") != NULL)
-            return mst_failed(MST_EXIT_BAD, "%s is a URL, and no command: begin with a load tool, "
-                              "as ab -n 1000 -c 10 %s", o->command[0], o->command[0]);
+            return mst_failed(MST_EXIT_BAD, "expected a command, found the URL %s: begin with a "
+                              "load tool, for example ab -n 1000 -c 10 %s", o->command[0],
+                              o->command[0]);
         return mst_failed(MST_EXIT_BAD, "cannot run %s: there is no such command%s%s%s",
                           o->command[0], package != NULL ? " (Debian: apt-get install " :
                           ". Is it spelt right, and in PATH?", package != NULL ? package : "",

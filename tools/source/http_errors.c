@@ -10,9 +10,9 @@ static void say_timeout(const struct mst_http_trouble *t, char error[MST_ERROR_M
     if (t->cut_short)
         mst_fail(error, "%s: no complete answer before the recording's end", t->url);
     else
-        mst_fail(error, "%s: no complete answer within %ld.%ld s. Where all workers are busy, the "
-                 "status waits behind the requests that keep them so: read the board file on the "
-                 "server instead (mpmstat status, there)",
+        mst_fail(error, "%s: the server gave no complete answer within %ld.%ld s. If all workers "
+                 "are busy, the question waits for a free one: run mpmstat status on the server "
+                 "itself, which reads the board file",
                  t->url, t->timeout_ms / 1000, t->timeout_ms % 1000 / 100);
 }
 
@@ -59,8 +59,8 @@ void mst_http_say_failure(const struct mst_http_trouble *t, CURLcode code,
                  "machine's name server know it?", t->url);
         break;
     case CURLE_SSL_CONNECT_ERROR:
-        mst_fail(error, "%s: this port answers no TLS that is accepted here (%s). Where it is one "
-                 "for plain HTTP, the URL begins with http://", t->url, reason);
+        mst_fail(error, "%s: the TLS handshake failed (%s). If this port is for plain HTTP, use a "
+                 "URL that begins with http://", t->url, reason);
         break;
     case CURLE_PEER_FAILED_VERIFICATION:
         say_untrusted(t, reason, error);
@@ -111,8 +111,8 @@ static void say_other_status(const struct mst_http_trouble *t, long status, char
         mst_fail(error, "%s: expected 200, the server answered %ld%s%s%s", t->url, status,
                  said[0] != '\0' ? ": " : "", said,
                  status == 500 ? ". The server's error log says why" :
-                 wants_tls(status, t->answer->body) ? ". This port is for TLS: the URL begins with "
-                 "https://" : "");
+                 wants_tls(status, t->answer->body) ? ". This port expects TLS: use a URL that "
+                 "begins with https://" : "");
     }
 }
 

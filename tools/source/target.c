@@ -445,8 +445,9 @@ static int set_access(struct mst_target *target, const char *ca_file, const char
     if (token_file == NULL)
         return 0;
     if (strncasecmp(target->name, "https://", 8) != 0 && !mst_http_is_loopback(target->name))
-        return mst_fail(error, "%.200s: a token would be sent in clear text: its URL begins with "
-                        "https://, or names this machine's loopback", target->name);
+        return mst_fail(error, "%.200s: mpmstat does not send a token in clear text: use a URL "
+                        "that begins with https://, or one with this machine's loopback address",
+                        target->name);
     target->access.token = mst_token_read(token_file, error);
     return target->access.token != NULL ? 0 : -1;
 }

@@ -137,7 +137,7 @@ def test_what_is_left_out(recorded, archive, tmp_path):
     _, err = run_import(archive, copy, strange, empty, only_header, other, tmp_path / "absent",
                         status=1)
     assert err.count("is left out") == 6, err
-    assert "in run 1 already, as good.csv" in err and "none of this run's" in err
+    assert "in run 1 already, as good.csv" in err and "do not belong to this run" in err
     assert before == (ask(archive, "SELECT * FROM client_results"),
                       ask(archive, "SELECT * FROM generators"))
     _, err = run_import(archive, "--run", "nothing", good, status=3)

@@ -72,8 +72,8 @@ COMMANDS = [
     ("status {dir}", 3, "no board in this directory"),
     ("record -o {dir}/new.db -t localhost -- true", 3, "http://localhost/mpm-status"),
     ("record -o {dir}/new.db -t {board} -- no-such-tool", 1, "cannot run no-such-tool", "in PATH"),
-    ("record -o {dir}/new.db -t {board} -- http://localhost/", 1, "is a URL, and no command",
-     "ab -n 1000 -c 10 http://localhost/"),
+    ("record -o {dir}/new.db -t {board} -- http://localhost/", 1,
+     "expected a command, found the URL", "ab -n 1000 -c 10 http://localhost/"),
     ("record -o {dir}/no/such/run.db -t {board} -- true", 4, "no/such/run.db: No such file",
      "Name a file that can be written (-o)"),
     ("record -o {dir} -t {board} -- true", 4, "a directory: name a file in it"),
@@ -85,7 +85,7 @@ COMMANDS = [
     ("status {url}/400", 3, "answered 400", "begins with https://"),
     ("status {url}/301", 3, "redirects (301) to https://elsewhere/", "name that URL"),
     ("status {url}/200", 3, "found text/html: this is not mpmstat's status"),
-    ("status https://127.0.0.1:{port}/mpm-status", 3, "no TLS", "begins with http://"),
+    ("status https://127.0.0.1:{port}/mpm-status", 3, "TLS handshake failed", "begins with http://"),
     ("status http://127.0.0.1:{closed}/mpm-status", 3, "connection refused", "is this its port?"),
     ("status http://nowhere.invalid/mpm-status", 3, "no host of this name", "spelt right"),
     ("status --timeout 0.2 http://127.0.0.1:{silent}/", 3, "no complete answer within 0.2 s",
@@ -169,7 +169,8 @@ def test_no_permission(made):
 
 def test_a_command_in_quotes(made):
     fails(tool.run("record", "-o", made["dir"] / "new.db", "-t", made["board"], "--",
-                   "ab -n 10 http://localhost/"), 1, "these words are one",
+                   "ab -n 10 http://localhost/"), 1,
+          "the quotes make one word of the whole command",
           "Quote only the URL: mpmstat record -- ab -n 10 http://localhost/")
 
 

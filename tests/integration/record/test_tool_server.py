@@ -45,7 +45,7 @@ def test_the_accept_queue_of_a_stuck_server(server, as_root):
         text = tool.run("status", apache.board).stdout
         assert f"Listener[127.0.0.1:{apache.port}]Queue: 5\n" in text
         done = fails(tool.run("status", "--timeout", "0.5", url_of(apache)), 3, "within 0.5 s",
-                     "read the board file")
+                     "reads the board file")
         assert done.stdout == ""
     finally:
         for connection in connections:

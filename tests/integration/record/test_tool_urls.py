@@ -113,7 +113,7 @@ def test_a_server_that_is_stuck(manner):
         finally:
             stop.set()
         assert 0.9 < time.monotonic() - begun < 5
-        fails(done, 3, "within 1.0 s", "read the board file")
+        fails(done, 3, "within 1.0 s", "reads the board file")
         assert done.stdout == ""
 
 

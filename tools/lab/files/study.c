@@ -169,8 +169,8 @@ static int add_published(struct mst_study *study, const struct mst_text_section 
         mst_table_read(&published->rows, &study->text, section, error) != 0)
         return -1;
     if (mst_study_runs(study, published->name) == NULL)
-        return mst_text_fail(&study->text, section->line, error, "there is no section runs %s that "
-                             "these figures could be of", published->name);
+        return mst_text_fail(&study->text, section->line, error, "expected a section %%%% runs %s "
+                             "for these figures, found none", published->name);
     if (published->rows.count < 2)
         return mst_text_fail(&study->text, section->line, error, "expected a line with the names "
                              "of the columns, and one or more with figures");
@@ -188,8 +188,8 @@ static int add_claims(struct mst_study *study, const struct mst_text_section *se
         return -1;
     for (; i < study->claim_count; i++)
         if (mst_study_runs(study, study->claims[i].runs) == NULL)
-            return mst_text_fail(&study->text, study->claims[i].line, error, "there is no section "
-                                 "runs %s that this could be said of", study->claims[i].runs);
+            return mst_text_fail(&study->text, study->claims[i].line, error, "expected a section "
+                                 "%%%% runs %s for this claim, found none", study->claims[i].runs);
     return 0;
 }
 

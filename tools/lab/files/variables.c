@@ -12,9 +12,9 @@
 static int cannot_count(const struct mst_study *study, const struct mst_fact *fact,
                         char error[MST_ERROR_MAX])
 {
-    return mst_text_fail(&study->text, fact->line, error, "expected two numbers before ... and "
-                         "one behind it that is reached by steps of the same size (at most %u), "
-                         "found \"%.60s\"", VALUES_MAX, fact->value);
+    return mst_text_fail(&study->text, fact->line, error, "expected A B ... Z with whole numbers A "
+                         "< B < Z in equal steps, and at most %u values, found \"%.60s\"",
+                         VALUES_MAX, fact->value);
 }
 
 /* Replaces "A B ... Z" at the end of the values by all of them. */

@@ -267,8 +267,8 @@ static int add_step(struct mst_study_data *data, struct mst_query *q, char error
     struct mst_study_case *c;
 
     if (section == NULL)
-        return mst_fail(error, "the study in %s has a step of a section \"%.80s\" that its text "
-                        "has not", data->path, mst_row_text(q, "runs"));
+        return mst_fail(error, "the study in %s has a step of the section \"%.80s\", but its text "
+                        "does not have this section", data->path, mst_row_text(q, "runs"));
     c = case_of(data, section, q);
     if (c == NULL)
         return mst_fail(error, "expected the parameters of a step in %s to be a JSON object, found "

@@ -86,9 +86,10 @@ int mst_sandbox_template(char path[PATH_MAX], char error[MST_ERROR_MAX])
         if (allows_servers(parents[i - 1]) && is_roomy_memory(parents[i - 1]))
             found = parents[i - 1];
     if (found == NULL)
-        return mst_fail(error, "expected a directory to write to and to run scripts from, whose "
-                        "path is short enough for sockets: /tmp is none, nor is XDG_RUNTIME_DIR "
-                        "(or as root /run or /dev/shm)");
+        return mst_fail(error, "expected a directory that can be written, from which scripts can "
+                        "be run, and whose path is short enough for sockets, found none: tried "
+                        "/tmp and XDG_RUNTIME_DIR (as root /run and /dev/shm). Make one of them "
+                        "usable");
     snprintf(path, PATH_MAX, "%s/" NAME "XXXXXX", found);
     return 0;
 }

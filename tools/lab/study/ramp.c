@@ -56,8 +56,9 @@ static int take_options(struct ramp *r, const struct mst_ramp_options *o,
         take_number(o->over, SECONDS_MAX, &r->over, error) != 0)
         return -1;
     if (r->over == 0 || r->from + r->to == 0)
-        return mst_fail(error, "expected a ramp over a second or more to a request a second or "
-                        "more, found from %u to %u over %u s", r->from, r->to, r->over);
+        return mst_fail(error, "expected a ramp that lasts 1 s or more, with from or to of 1 "
+                        "request/s or more, found from %u to %u over %u s", r->from, r->to,
+                        r->over);
     snprintf(r->path, sizeof r->path, "/");
     if (sscanf(o->url, "http://%63[0-9.]:%u%1023s", r->host, &r->port, r->path) >= 2)
         return 0;

@@ -145,8 +145,8 @@ static int check_file(struct mst_lab *lab, const char *kind, const char *name, c
     same = then != NULL && strcmp(then, text) == 0;
     mst_query_done(&q);
     if (!same)
-        mst_error("the %s %s is not what it was when the study began: what follows could not be "
-                  "compared with what is there. Begin a new study", kind, name);
+        mst_error("the %s %s has changed since the study began: new results could not be compared "
+                  "with those that are there. Begin a new study", kind, name);
     return same ? MST_EXIT_OK : MST_EXIT_USAGE;
 }
 
