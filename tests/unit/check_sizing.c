@@ -133,7 +133,7 @@ END_TEST
 /* PHP's one worker is always busy. Requests of 0.1 ms that are handed over in 0.07 ms waited
  * for nothing. Of those that waited for 90 ms the limit is not known. */
 static const struct { uint64_t wait_ns, run_ns; const char *answer, *arithmetic; } php_waits[] = {
-    { 70000, 100000, "1 for this load", "At most 1 were seen busy" },
+    { 70000, 100000, "1 for this load", "The samples found at most 1 busy" },
     { 90 * MS, 100 * MS, "more than now: up to 6", "30/s x (100 ms held + 90.0 ms waited) = 5.7" },
 };
 

@@ -161,8 +161,8 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
     advice->known = true;
     MST_SAY(advice->answer, "%" PRIu64 " for this load", mst_demand_enough(server, d));
     MST_SAY(advice->arithmetic, "%s requests/s x %s held = %s workers on average. If requests "
-        "arrive at random, at most %.0f are busy for 99 %% of the time. The samples found at most "
-        "%s busy.",
+        "arrive at random, the number is at most %.0f for 99 %% of the time. The samples found "
+        "at most %s busy.",
         rate_text(d->rate).text, seconds_text(d->held).text,
         mst_format_real(d->workers).text, mst_poisson_most(d->high),
         mst_format_count(server->max_busy).text);
