@@ -410,7 +410,7 @@ def test_not_gone_on_with_by_two_or_with_other_files(lab):
     with (lab.directory / "mine.stack").open("a") as stack:
         stack.write("# changed\n")
     _, err = lab.run("--resume", lab.output, status=2)
-    assert "the stack mine is not what it was" in err
+    assert "the stack mine has changed since the study began" in err
 
 
 def test_not_gone_on_with_other_included_files(lab):
@@ -426,7 +426,7 @@ def test_not_gone_on_with_other_included_files(lab):
     with (data / "lab" / "stacks" / "include" / "mpm-event.conf").open("a") as included:
         included.write("# changed\n")
     _, err = lab.run("--resume", lab.output, status=2)
-    assert "the include mpm-event.conf is not what it was" in err
+    assert "the include mpm-event.conf has changed since the study began" in err
 
 
 def test_a_directory_with_something_in_it_is_not_taken(lab):

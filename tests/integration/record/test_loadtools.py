@@ -219,7 +219,7 @@ TSUNG_ROW = "179528396{0}.5;<0.17{0}.0>;{0};get;127.0.0.1;/;{1};113;72.5;-;;;\n"
 @pytest.mark.parametrize("rows, requests, failed, said", [
     (("200", "200", "200", "404", "error_closed"), 4, 2, None),
     (("200", "200", "error_closed"), 2, 2, "2 lines among the load tool's rows are not rows"),
-    ((), None, None, "its configuration wants dumptraffic"),
+    ((), None, None, "in its configuration, and use sessions of HTTP"),
 ])
 def test_answers_that_tsung_loses(php_server, script, archive, tmp_path, rows, requests, failed,
                                   said):
