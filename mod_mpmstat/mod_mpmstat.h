@@ -108,7 +108,7 @@ struct mst_thread {
                                        * UINT32_MAX: none */
     uint64_t           idle_since_ns; /* since when it has had no connection */
     struct mst_counters *counters;    /* of label 0 in the stripe that it counts in */
-    struct mst_other_end_counters *ends;   /* of end 0 in that stripe */
+    struct mst_other_end_counters *ends;   /* in the same stripe, those of end 0 */
 } __attribute__((aligned(64)));
 
 /* This process's part of the board. Constant once connections are served, unless a member says

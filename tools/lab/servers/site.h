@@ -33,7 +33,7 @@ struct mst_site {
     struct mst_site_file *files;
     size_t server_count;
     struct mst_site_server *servers;
-    const char *url;         /* of the workload's page */
+    const char *url;         /* where the workload's page is */
     const char *expects;
     const char *status_url;  /* where the status page should be */
 };

@@ -40,7 +40,7 @@ struct mst_lab {
 
     uint64_t began_ns, limit_ns;           /* CLOCK_MONOTONIC; of the whole study */
     const struct mst_step *running;
-    const char *step_name;       /* of that; it says which workload, where there are several */
+    const char *step_name;       /* what is running: mst_planned_name() */
     uint64_t step_began_ns, shown_ns;
     uint64_t taken_ns, expected_ns;        /* of the steps made now: to learn from */
 };

@@ -97,7 +97,7 @@ int mst_lab_make_output(struct mst_lab *lab)
 
     lab->directory = lab->options->output != NULL ? lab->options->output
                      : mst_pool_printf(lab->pool, "mpmstat-lab-%s-%s", lab->study.name,
-                                    mst_format_stamp().text);
+                                       mst_format_stamp().text);
     if (mkdir(lab->directory, 0777) != 0 && errno != EEXIST)
         return mst_failed(MST_EXIT_OUTPUT, "cannot make the directory %s: %s", lab->directory,
                           strerror(errno));

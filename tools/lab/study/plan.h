@@ -25,7 +25,7 @@ struct mst_planned {
     struct mst_parameters variables;    /* all of them, computed */
     struct mst_parameters given;        /* those that stack and workload have */
     const char *load;                   /* with values for variables, and ${URL} */
-    const char *from, *to, *over;       /* of a ramp, NULL else; load is then "" */
+    const char *from, *to, *over;       /* a ramp has these, and the load "" */
     const char *parameters;             /* the variables, as a JSON object */
 };
 

@@ -12,7 +12,7 @@
 
 /* What is kept from step to step: the servers that steps share. */
 struct mst_stage {
-    apr_pool_t         *pool;            /* of the whole study */
+    apr_pool_t         *pool;            /* lives as long as the study */
     struct mst_archive *archive;         /* not within a batch while a step runs */
     const char         *directory;       /* of the study's output: an absolute path */
     bool                verbose;
