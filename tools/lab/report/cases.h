@@ -29,7 +29,7 @@ struct mst_study_case {
     size_t   run_count;
     struct mst_study_run *runs;                 /* those that are done, by repetition */
     size_t   planned, failed, skipped, waiting;   /* steps; waiting: not reached */
-    const char *mpm, *sapi;                    /* what the servers said of themselves; NULL: nothing */
+    const char *mpm, *sapi;                    /* as the servers say it; NULL: not known */
     struct mst_study_servers servers;          /* that its stack has */
     bool     in_part;                          /* a run has a server that was not recorded */
 };
