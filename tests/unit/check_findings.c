@@ -691,9 +691,13 @@ START_TEST(test_a_stall_after_a_quiet_minute)
          "waits_ns = 4900000000 WHERE key > 396;"
          "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
          "FROM php_requests WHERE key > 396;"
-         "INSERT INTO ends VALUES (2, 'database', 'mysql db:3306', 4, 0, 19600000000)");
+         "INSERT INTO ends VALUES (2, 'database', 'mysql db:3306', 4, 0, 19600000000);"
+        "UPDATE server_requests SET path = CASE WHEN key > 396 THEN '/slow' ELSE '/' END;"
+        "UPDATE php_requests SET script = '/index.php'");
     f = finding(&m, MST_CODE_DATABASE);
     ck_assert_msg(strncmp(f->text, "PHP stood still from ", 21) == 0, "%s", f->text);
+    ck_assert_msg(strstr(f->text, ": 4 requests (all for /slow) waited for ") != NULL, "%s",
+                  f->text);
     ck_assert_uint_eq(number(f, "stood_still_ns"), 5 * MST_NS_PER_S);
     ck_assert_uint_eq(f->requests, 4);
     unmake(&m);

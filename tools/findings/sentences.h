@@ -107,6 +107,8 @@ struct mst_stall {
     uint64_t from_ns, until_ns;    /* instants */
     uint64_t requests;             /* that waited */
     char     kind[16], end[MST_NAME_MAX];
+    uint64_t of_page;              /* those of `page`, more than half of them; 0: of no page */
+    char     page[128];             /* as in struct mst_holder */
 };
 void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall);
 /* Changes the action of what follows from it. */

@@ -346,13 +346,17 @@ static bool is_for_server(const char *kind)
 
 void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
 {
-    char what[MST_WAIT_WORDS_MAX];
+    char what[MST_WAIT_WORDS_MAX], whose[48 + sizeof stall->page] = "";
 
     mst_wait_words(what, stall->kind, stall->end);
-    MST_TEXT(f, "PHP stood still from %s to %s (%s): %" PRIu64 " requests waited for %s, and "
+    if (stall->of_page == stall->requests)
+        mst_say(whose, sizeof whose, " (all for %s)", stall->page);
+    else if (stall->of_page > 0)
+        mst_say(whose, sizeof whose, " (%" PRIu64 " of them for %s)", stall->of_page, stall->page);
+    MST_TEXT(f, "PHP stood still from %s to %s (%s): %" PRIu64 " requests%s waited for %s, and "
              "those that came later waited behind them.", mst_format_clock(stall->from_ns).text,
              mst_format_clock(stall->until_ns).text,
-             mst_format_time(stall->until_ns - stall->from_ns).text, stall->requests, what);
+             mst_format_time(stall->until_ns - stall->from_ns).text, stall->requests, whose, what);
     if (is_for_server(stall->kind))
         MST_ACTION(f, "Look what %s did then, in its own log.",
                    stall->end[0] != '\0' ? stall->end : stall->kind);

@@ -6,6 +6,7 @@
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "findings/holder.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -37,19 +38,26 @@ static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
                MST_STALL_FACTOR * mst_known(q->b.php->phases[MST_PHASE_PHP_RUN].p50_ns);
 }
 
-/* The requests that ran in its second half, and what they waited for most. */
+/* Those that ran in its second half. */
+#define STALLED "AND start_ns <= :half AND " ENDED " >= :until "
+
+static void set_times(struct mst_query *query, const struct mst_stall *stall)
+{
+    mst_query_set(query, ":half", (int64_t)(stall->from_ns / 2 + stall->until_ns / 2));
+    mst_query_set(query, ":until", (int64_t)stall->until_ns);
+}
+
+/* What the stalled requests waited for most. */
 static bool find_wait(struct mst_inquiry *q, struct mst_stall *stall)
 {
     struct mst_query row = mst_query_ask(q->db,
-        "SELECT (SELECT count(*) " MST_FROM_PHPS_REQUESTS "AND start_ns <= :half AND " ENDED
-        " >= :until) AS requests, kind, end, sum(w.wait_ns) AS waited, sum(p.run_ns) AS ran "
-        "FROM php_requests p CROSS JOIN php_waits w ON w.server_id = p.server_id AND "
-        "w.key = p.key WHERE p.server_id = :id AND p.ghost = 0 AND start_ns <= :half AND " ENDED
-        " >= :until GROUP BY kind, end ORDER BY waited DESC LIMIT 1", q->b.php->id);
+        "SELECT (SELECT count(*) " MST_FROM_PHPS_REQUESTS STALLED ") AS requests, kind, end, "
+        "sum(w.wait_ns) AS waited, sum(p.run_ns) AS ran FROM php_requests p CROSS JOIN php_waits w "
+        "ON w.server_id = p.server_id AND w.key = p.key WHERE p.server_id = :id AND p.ghost = 0 "
+        STALLED "GROUP BY kind, end ORDER BY waited DESC LIMIT 1", q->b.php->id);
     bool found;
 
-    mst_query_set(&row, ":half", (int64_t)(stall->from_ns / 2 + stall->until_ns / 2));
-    mst_query_set(&row, ":until", (int64_t)stall->until_ns);
+    set_times(&row, stall);
     found = mst_query_next(&row);
     if (found) {
         stall->requests = mst_row_number(&row, "requests");
@@ -59,6 +67,28 @@ static bool find_wait(struct mst_inquiry *q, struct mst_stall *stall)
     }
     q->failed |= !mst_query_done(&row);
     return found && stall->requests >= MST_STALL_REQUESTS_MIN;
+}
+
+/* The page, or where no pages are known the script, of most of the stalled requests. */
+static void find_page(struct mst_inquiry *q, struct mst_stall *stall)
+{
+    bool knows_pages = mst_holder_knows_pages(q, q->b.php);
+    struct mst_query row = mst_query_ask(q->db, knows_pages ?
+        "SELECT " MST_PHPS_PATH " AS page, count(*) AS requests " MST_FROM_PHPS_REQUESTS STALLED
+        "GROUP BY page ORDER BY requests DESC, page LIMIT 1" :
+        "SELECT script AS page, count(*) AS requests " MST_FROM_PHPS_REQUESTS STALLED
+        "GROUP BY page ORDER BY requests DESC, page LIMIT 1", q->b.php->id);
+
+    set_times(&row, stall);
+    if (knows_pages)
+        mst_query_set(&row, ":front", q->b.front->id);
+    if (mst_query_next(&row)) {
+        mst_row_copy(&row, "page", stall->page, sizeof stall->page);
+        stall->of_page = mst_row_number(&row, "requests");
+    }
+    q->failed |= !mst_query_done(&row);
+    if (stall->page[0] != '/' || 2 * stall->of_page <= stall->requests)
+        stall->of_page = 0;
 }
 
 /* The time of the requests that it held up, and the part of it that was waiting for workers. */
@@ -128,6 +158,7 @@ void mst_find_stall(struct mst_inquiry *q)
     read_held_up(q, &stall, &total_ns, &waited_ns);
     if (code == MST_CODE_COUNT || mst_budget_milli(&q->b, total_ns) < MST_FINDING_MILLI)
         return;
+    find_page(q, &stall);
     demote_what_follows(q, code, waited_ns);
     f = mst_found(q, code, MST_CERTAIN, total_ns);
     f->weight++;
