@@ -1,12 +1,10 @@
 /* lab_list.c - see lab_list.h. */
 #include "cli/lab_list.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "console/diag.h"
-#include "console/options.h"
 #include "console/output.h"
 #include "lab/files/paths.h"
 #include "lab/files/stack.h"
@@ -102,28 +100,12 @@ static bool list_json(apr_pool_t *pool)
     return !l.failed;
 }
 
-int mst_lab_list(int argc, char **argv)
+int mst_lab_list(bool json)
 {
-    static const struct option names[] = {
-        { "format", required_argument, NULL, MST_OPTION_FORMAT }, { 0 },
-    };
     char error[MST_ERROR_MAX];
-    bool json = false, listed;
     apr_pool_t *pool;
-    int option;
+    bool listed;
 
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":", names, NULL)) != -1) {
-        if (option != MST_OPTION_FORMAT)
-            return mst_option_error("lab", option, argv, names);
-        json = strcmp(optarg, "json") == 0;
-        if (!json && strcmp(optarg, "text") != 0)
-            return mst_usage_error("lab", "there is no format \"%s\": expected text or json",
-                                   optarg);
-    }
-    if (optind < argc)
-        return mst_usage_error("lab", "list takes no \"%s\"", argv[optind]);
     if (mst_lab_data_check(error) != 0)
         return mst_failed(MST_EXIT_BAD, "%s", error);
     pool = mst_pool_new(NULL);

@@ -2,7 +2,9 @@
 #ifndef MPMSTAT_LAB_LIST_H
 #define MPMSTAT_LAB_LIST_H
 
-/* argv[0] is "list". Returns an enum mst_exit. */
-int mst_lab_list(int argc, char **argv);
+#include <stdbool.h>
+
+/* Returns an enum mst_exit. */
+int mst_lab_list(bool json);
 
 #endif

@@ -24,6 +24,72 @@
 static const char help[] =
 #include "tools/cli/help/lab.inc"
     ;
+#include "tools/cli/help/lab.opt"
+
+/* ---- options ---------------------------------------------------------------------- */
+
+struct lab_options {
+    bool                      help, dry;
+    struct mst_record_request record;     /* try's; list has its format, too */
+    char                    **command;    /* behind try's --; NULL: there is none */
+};
+
+/* Whether this part of the verb takes the option, which the help lists. */
+static bool takes_option(const char *part, int option)
+{
+    switch (option) {
+    case MST_OPTION_HELP: return true;
+    case MST_OPTION_DRY_RUN: return strcmp(part, "list") != 0;
+    case MST_OPTION_FORMAT: return strcmp(part, "up") != 0;
+    default: return strcmp(part, "try") == 0;
+    }
+}
+
+static const char *name_of(int option)
+{
+    size_t i = 0;
+
+    while (options[i].val != option)
+        i++;
+    return options[i].name;
+}
+
+static int read_option(struct lab_options *o, int option, char **argv)
+{
+    switch (option) {
+    case '?':
+    case ':': return mst_option_error("lab", option, argv, options);
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+    case MST_OPTION_DRY_RUN: o->dry = true; return MST_EXIT_OK;
+    case MST_OPTION_NAME: o->record.variants[0].name = optarg; return MST_EXIT_OK;
+    default: return mst_record_option(&o->record, "lab", option, optarg);
+    }
+}
+
+/* The options before, between and behind the words, of which argv[optind] is then the first.
+ * argv[0] is the part of the verb; argv ends where a load command begins. */
+static int read_options(struct lab_options *o, int argc, char **argv)
+{
+    int option, status = MST_EXIT_OK;
+
+    opterr = 0;
+    optind = 0;
+    while (status == MST_EXIT_OK &&
+           (option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1)
+        status = option == '?' || option == ':' || takes_option(argv[0], option) ?
+                 read_option(o, option, argv) :
+                 mst_usage_error("lab", "%s does not take --%s", argv[0], name_of(option));
+    return status;
+}
+
+/* ---- list ------------------------------------------------------------------------- */
+
+static int lab_list(struct lab_options *o, char **words)
+{
+    if (words[0] != NULL)
+        return mst_usage_error("lab", "list takes no \"%s\"", words[0]);
+    return mst_lab_list(o->record.json);
+}
 
 /* ---- up and try: what they have in common ----------------------------------------- */
 
@@ -34,7 +100,6 @@ struct lab {
     struct mst_parameters  parameters;
     struct mst_servers    *servers;
     struct mst_stop        stop;
-    bool                   dry;
 };
 
 static struct lab new_lab(void)
@@ -65,22 +130,22 @@ static int read_lab(struct lab *lab, const char *verb, char **words)
 
 static int dry_run(const struct lab *lab)
 {
-    const struct mst_servers_options options = { &lab->parameters, NULL };
+    const struct mst_servers_options how = { &lab->parameters, NULL };
     char error[MST_ERROR_MAX];
 
-    if (mst_servers_dry_run(lab->pool, lab->stack, lab->workload, &options, stdout, error) == 0)
+    if (mst_servers_dry_run(lab->pool, lab->stack, lab->workload, &how, stdout, error) == 0)
         return MST_EXIT_OK;
     return mst_failed(MST_EXIT_BAD, "%s", error);
 }
 
 static int start_lab(struct lab *lab)
 {
-    const struct mst_servers_options options = { &lab->parameters, &lab->stop.raised };
+    const struct mst_servers_options how = { &lab->parameters, &lab->stop.raised };
     struct mst_servers_failure failure;
 
     mst_stop_begin(&lab->stop);
     mst_progress("starting %s with %s", lab->stack->name, lab->workload->name);
-    lab->servers = mst_servers_start(lab->pool, lab->stack, lab->workload, &options, &failure);
+    lab->servers = mst_servers_start(lab->pool, lab->stack, lab->workload, &how, &failure);
     if (lab->servers != NULL)
         return MST_EXIT_OK;
     if (!lab->stop.raised) {
@@ -150,30 +215,12 @@ static int wait_for_end(struct lab *lab)
     return MST_EXIT_OK;
 }
 
-/* The options before, between and behind the words. */
-static int read_up_options(struct lab *lab, int argc, char **argv)
-{
-    static const struct option names[] = {
-        { "dry-run", no_argument, NULL, MST_OPTION_DRY_RUN }, { 0 },
-    };
-    int option;
-
-    opterr = 0;
-    optind = 0;
-    while ((option = getopt_long(argc, argv, ":n", names, NULL)) != -1) {
-        if (option != MST_OPTION_DRY_RUN)
-            return mst_option_error("lab", option, argv, names);
-        lab->dry = true;
-    }
-    return read_lab(lab, "up", argv + optind);
-}
-
-static int lab_up(int argc, char **argv)
+static int lab_up(struct lab_options *o, char **words)
 {
     struct lab lab = new_lab();
-    int status = read_up_options(&lab, argc, argv);
+    int status = read_lab(&lab, "up", words);
 
-    if (status == MST_EXIT_OK && lab.dry) {
+    if (status == MST_EXIT_OK && o->dry) {
         status = dry_run(&lab);
     } else if (status == MST_EXIT_OK) {
         status = start_lab(&lab);
@@ -228,35 +275,41 @@ static int try_once(struct lab *lab, struct mst_record_request *request, char *c
     return status;
 }
 
-/* argv ends where the load command begins. */
-static int read_try_options(struct lab *lab, int argc, char **argv,
-                            struct mst_record_request *request)
+static bool names_url(char *const *command)
 {
-    static const struct option names[] = {
-        { "dry-run", no_argument, NULL, MST_OPTION_DRY_RUN },
-        { "output", required_argument, NULL, MST_OPTION_OUTPUT },
-        { "name", required_argument, NULL, MST_OPTION_NAME },
-        { "format", required_argument, NULL, MST_OPTION_FORMAT },
-        { "timeout", required_argument, NULL, MST_OPTION_TIMEOUT },
-        { "repeat", required_argument, NULL, MST_OPTION_REPEAT },
-        { "no-flags", no_argument, NULL, MST_OPTION_NO_FLAGS },
-        { "no-memory", no_argument, NULL, MST_OPTION_NO_MEMORY },
-        { "verbose", no_argument, NULL, MST_OPTION_VERBOSE }, { 0 },
-    };
-    int option, status = MST_EXIT_OK;
-
-    opterr = 0;
-    optind = 0;
-    while (status == MST_EXIT_OK && (option = getopt_long(argc, argv, ":no:v", names, NULL)) != -1)
-        switch (option) {
-        case MST_OPTION_DRY_RUN: lab->dry = true; break;
-        case MST_OPTION_NAME: request->variants[0].name = optarg; break;
-        case '?':
-        case ':': status = mst_option_error("lab", option, argv, names); break;
-        default: status = mst_record_option(request, "lab", option, optarg);
-        }
-    return status == MST_EXIT_OK ? read_lab(lab, "try", argv + optind) : status;
+    for (; *command != NULL; command++)
+        if (strstr(*command, "URL") != NULL)
+            return true;
+    return false;
 }
+
+static int lab_try(struct lab_options *o, char **words)
+{
+    struct lab lab = new_lab();
+    int status = read_lab(&lab, "try", words);
+
+    if (status == MST_EXIT_OK && o->dry)
+        status = dry_run(&lab);
+    else if (status == MST_EXIT_OK && o->command == NULL)
+        status = mst_usage_error("lab", "try takes a load tool's command after --");
+    else if (status == MST_EXIT_OK && !names_url(o->command))
+        status = mst_usage_error("lab", "the load command has no ${URL} in it, the page's address "
+                                 "(in single quotes, or the shell replaces it)");
+    else if (status == MST_EXIT_OK && (status = start_lab(&lab)) == MST_EXIT_OK)
+        status = end_lab(&lab, try_once(&lab, &o->record, o->command));
+    apr_pool_destroy(lab.pool);
+    return status;
+}
+
+/* ---- the verb --------------------------------------------------------------------- */
+
+/* words: those that are not options, ended by NULL. */
+static const struct {
+    const char *name;
+    int       (*run)(struct lab_options *o, char **words);
+} parts[] = {
+    { "list", lab_list }, { "up", lab_up }, { "try", lab_try },
+};
 
 /* The words behind --; NULL: there are none. *argc becomes the number of those before. */
 static char **cut_command(int *argc, char **argv)
@@ -272,52 +325,19 @@ static char **cut_command(int *argc, char **argv)
     return NULL;
 }
 
-static bool names_url(char *const *command)
+static int run_part(size_t part, int argc, char **argv)
 {
-    for (; *command != NULL; command++)
-        if (strstr(*command, "URL") != NULL)
-            return true;
-    return false;
-}
+    struct lab_options o = { .record = MST_RECORD_REQUEST };
+    int status;
 
-static int lab_try(int argc, char **argv)
-{
-    struct mst_record_request request = MST_RECORD_REQUEST;
-    struct lab lab = new_lab();
-    char **command = cut_command(&argc, argv);
-    int status = read_try_options(&lab, argc, argv, &request);
-
-    if (status == MST_EXIT_OK && lab.dry)
-        status = dry_run(&lab);
-    else if (status == MST_EXIT_OK && command == NULL)
-        status = mst_usage_error("lab", "try takes a load tool's command after --");
-    else if (status == MST_EXIT_OK && !names_url(command))
-        status = mst_usage_error("lab", "the load command has no ${URL} in it, the page's address "
-                                 "(in single quotes, or the shell replaces it)");
-    else if (status == MST_EXIT_OK && (status = start_lab(&lab)) == MST_EXIT_OK)
-        status = end_lab(&lab, try_once(&lab, &request, command));
-    apr_pool_destroy(lab.pool);
+    if (parts[part].run == lab_try)
+        o.command = cut_command(&argc, argv);
+    status = read_options(&o, argc, argv);
+    if (status == MST_EXIT_OK && o.help)
+        fputs(help, stdout);
+    else if (status == MST_EXIT_OK)
+        status = parts[part].run(&o, argv + optind);
     return status;
-}
-
-/* ---- the verb --------------------------------------------------------------------- */
-
-static const struct {
-    const char *name;
-    int       (*run)(int argc, char **argv);
-} parts[] = {
-    { "list", mst_lab_list }, { "up", lab_up }, { "try", lab_try }, { "run", mst_lab_run },
-};
-
-/* Before a -- only: what is behind is the load tool's. */
-static bool wants_help(int argc, char **argv)
-{
-    int i;
-
-    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-            return true;
-    return false;
 }
 
 int mst_verb_lab(int argc, char **argv)
@@ -326,14 +346,15 @@ int mst_verb_lab(int argc, char **argv)
 
     if (argc < 2)
         return mst_usage_error("lab", "list, up, try or run is missing");
-    if (strcmp(argv[1], "run") != 0 && wants_help(argc, argv)) {
-        fputs(help, stdout);
-        return MST_EXIT_OK;
-    }
+    if (strcmp(argv[1], "run") == 0)
+        return mst_lab_run(argc - 1, argv + 1);
     for (i = 0; i < sizeof parts / sizeof *parts; i++)
         if (strcmp(argv[1], parts[i].name) == 0)
-            return parts[i].run(argc - 1, argv + 1);
-    return mst_usage_error("lab", "there is no \"%s\": expected list, up, try or run", argv[1]);
+            return run_part(i, argc - 1, argv + 1);
+    if (strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0)
+        return mst_usage_error("lab", "there is no \"%s\": expected list, up, try or run", argv[1]);
+    fputs(help, stdout);
+    return MST_EXIT_OK;
 }
 
 /* ---- reports of studies -------------------------------------------------------------- */
