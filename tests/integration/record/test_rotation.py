@@ -118,7 +118,10 @@ def test_an_archive_of_a_rotation_is_reported_as_any_other(server, directory):
     answers = checks(summary)
     # Requests in flight at the end can be more than the law's tolerance of so short a time.
     assert answers["littles-law"] is not False, summary["checks"]
-    assert answers["journal-complete"] is True, summary["checks"]
+    # The server counts requests that end between the readings of its counters and of its journal:
+    # on a busy machine there can be many. None is lost.
+    assert answers["journal-complete"] is not False, summary["checks"]
+    assert ask(chosen[0], "SELECT lost FROM servers") == [(0,)]
 
 
 def bytes_in(directory):
