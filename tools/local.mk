@@ -47,8 +47,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/read_servers.c \
 	tools/analysis/resources.c \
 	tools/analysis/resources.h \
-	tools/analysis/provenance.c \
-	tools/analysis/provenance.h \
 	tools/analysis/run_requests.h \
 	tools/analysis/series.h \
 	tools/analysis/series_bins.c \
@@ -144,8 +142,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/doc/bar.h \
 	tools/doc/doc.c \
 	tools/doc/doc.h \
-	tools/doc/html.c \
-	tools/doc/html.h \
 	tools/doc/lines.c \
 	tools/doc/lines.h \
 	tools/doc/markup.c \
@@ -336,6 +332,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.c \
 	tools/report/parts.h \
 	tools/report/pools.c \
+	tools/report/provenance.c \
+	tools/report/provenance.h \
 	tools/report/runs.c \
 	tools/report/servers.c \
 	tools/report/servers.h \
@@ -495,6 +493,15 @@ EXTRA_DIST += tools/archive/schema.sql
 tools/archive/schema.inc: tools/archive/schema.sql
 	@$(MKDIR_P) tools/archive
 	$(AM_V_GEN)$(SED) -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $(srcdir)/tools/archive/schema.sql >$@
+
+# The pragmas that tell an archive and its version, as MST_ARCHIVE_ID and MST_ARCHIVE_VERSION.
+BUILT_SOURCES += tools/archive/version.inc
+tools/archive/version.inc: tools/archive/schema.sql
+	@$(MKDIR_P) tools/archive
+	$(AM_V_GEN)$(SED) -n \
+		-e 's/^PRAGMA application_id = \(.*\);.*/#define MST_ARCHIVE_ID \1/p' \
+		-e 's/^PRAGMA user_version = \(.*\);.*/#define MST_ARCHIVE_VERSION \1/p' \
+		$(srcdir)/tools/archive/schema.sql >$@
 
 # The schema's tables and columns by name: the values that are bound to a row, in their order.
 archive_columns = tools/archive/columns.inc tools/archive/column_names.inc

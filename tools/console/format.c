@@ -19,6 +19,18 @@ struct mst_formatted mst_format_clock(uint64_t wall_ns)
     return h;
 }
 
+struct mst_formatted mst_format_instant(uint64_t wall_ns)
+{
+    struct mst_formatted h;
+    time_t seconds = (time_t)(wall_ns / MST_NS_PER_S);
+    struct tm tm;
+
+    if (wall_ns == MST_UNKNOWN || gmtime_r(&seconds, &tm) == NULL ||
+        strftime(h.text, sizeof h.text, "%F %T UTC", &tm) == 0)
+        strcpy(h.text, "-");
+    return h;
+}
+
 struct mst_formatted mst_format_stamp(void)
 {
     struct mst_formatted h;

@@ -9,6 +9,8 @@
 
 /* An instant (since 1970) of today: "04:07:09", local time; "-". */
 struct mst_formatted mst_format_clock(uint64_t wall_ns);
+/* The instant's date and time: "2026-11-21 04:07:09 UTC"; "-". */
+struct mst_formatted mst_format_instant(uint64_t wall_ns);
 /* Now, for the name of a file: "20261121-154500", local time. */
 struct mst_formatted mst_format_stamp(void);
 

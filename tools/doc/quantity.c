@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "doc/markup.h"
 #include "segment/terms.h"
 
 double mst_quantity_scale(enum mst_quantity quantity)
@@ -74,4 +75,15 @@ void mst_real_put(struct mst_sink *sink, double value, const char *unknown)
     snprintf(text, sizeof text, fabs(value) < WHOLE_MAX && value == rint(value) ? "%.0f" : "%.6g",
              value);
     mst_sink_puts(sink, strcmp(text, "-0") == 0 ? "0" : text);
+}
+
+void mst_quantity_html(struct mst_sink *sink, enum mst_quantity quantity, uint64_t value)
+{
+    if (value == MST_UNKNOWN) {
+        mst_html(sink, "<span class=\"unknown\">not known</span>");
+        return;
+    }
+    mst_html(sink, "<data value=\"");
+    mst_quantity_put(sink, quantity, value, "");
+    mst_html(sink, "\">%s</data>", mst_quantity_micro(mst_quantity_format(quantity, value)).text);
 }

@@ -121,14 +121,41 @@ void mst_doc_known(struct mst_doc_table *t, uint64_t value)
         mst_doc_blank(t);
 }
 
-void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
+__attribute__((format(printf, 2, 0)))
+static void put_words(struct mst_doc_table *t, const char *format, va_list args)
 {
     struct mst_doc_cell *cell = next_cell(t);
+
+    if (cell != NULL)
+        *cell = (struct mst_doc_cell){ .is = MST_DOC_TEXT_CELL, .text = keep(t, format, args) };
+}
+
+void mst_doc_words(struct mst_doc_table *t, const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    if (cell != NULL)
-        *cell = (struct mst_doc_cell){ .is = MST_DOC_TEXT_CELL, .text = keep(t, format, args) };
+    put_words(t, format, args);
+    va_end(args);
+}
+
+void mst_doc_pairs_begin(struct mst_doc_table *t)
+{
+    static const struct mst_doc_column columns[] = {
+        { "", .kind = MST_DOC_LABEL }, { "", .kind = MST_DOC_WORDS },
+    };
+
+    mst_doc_table_begin(t, columns, 2);
+}
+
+void mst_doc_pair(struct mst_doc_table *t, const char *name, const char *format, ...)
+{
+    va_list args;
+
+    mst_doc_row(t, MST_STYLE_PLAIN);
+    mst_doc_words(t, "%s", name);
+    va_start(args, format);
+    put_words(t, format, args);
     va_end(args);
 }
 
@@ -162,6 +189,16 @@ void mst_doc_published(struct mst_doc_table *t, const char *format, ...)
     va_start(args, format);
     if (!t->failed)
         t->cells[t->cell_count - 1].published = keep(t, format, args);
+    va_end(args);
+}
+
+void mst_doc_link(struct mst_doc_table *t, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    if (!t->failed)
+        t->cells[t->cell_count - 1].link = keep(t, format, args);
     va_end(args);
 }
 

@@ -51,7 +51,7 @@ struct mst_doc_cell {
     enum mst_quantity quantity;  /* the same */
     double   real;               /* the number of a REAL cell */
     size_t   text;               /* what a REAL or TEXT_CELL shows: where it begins in `texts` */
-    size_t   sub, published;     /* where these begin in `texts`; 0: the cell has none */
+    size_t   sub, published, link;   /* where these begin in `texts`; 0: the cell has none */
     const char *colour;          /* the same: NULL: none */
     const struct mst_doc_bar *bar;   /* the same */
 };
@@ -74,9 +74,14 @@ struct mst_doc_table {
     bool                 failed; /* memory ran out: the sink will fail */
 };
 
-/* `columns` lives as long as the table. */
+/* `columns` lives as long as the table. Where none of them has a name, the table has no head. */
 void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *columns,
                          size_t width);
+
+/* The same for names and what each is: each row is one of mst_doc_pair(). */
+void mst_doc_pairs_begin(struct mst_doc_table *t);
+void mst_doc_pair(struct mst_doc_table *t, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* On a page, the table's name stands above it; it stands instead of the head where there is one
  * column beside the names. */
@@ -113,6 +118,10 @@ void mst_doc_real(struct mst_doc_table *t, double value, const char *shown);
 void mst_doc_sub(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mst_doc_published(struct mst_doc_table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The cell before, a name, leads to the page's element of this id. */
+void mst_doc_link(struct mst_doc_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The cell before gets a patch of this colour of charts, which is a constant. */

@@ -1,5 +1,4 @@
 /* table_html.c - a table of a page: see table.h. */
-#include "doc/html.h"
 #include "doc/markup.h"
 #include "doc/writers.h"
 #include "segment/terms.h"
@@ -27,18 +26,16 @@ static void put_head_cell(struct mst_sink *sink, const struct mst_doc_table *t, 
     mst_html(sink, "</th>");
 }
 
-static void put_head(struct mst_sink *sink, const struct mst_doc_table *t, const char *name)
+static void put_head(struct mst_sink *sink, const struct mst_doc_table *t)
 {
     bool is_hidden = t->is_captioned && t->width <= 2;
     size_t i;
 
-    if (t->is_captioned)
-        mst_html(sink, "<caption>%s</caption>", name);
     mst_html(sink, is_hidden ? "<thead class=\"hidden\"><tr>" : "<thead><tr>");
     for (i = 0; i < t->width; i++)
         if (mst_doc_is_shown(t, i))
             put_head_cell(sink, t, i);
-    mst_html(sink, "</tr></thead><tbody>\n");
+    mst_html(sink, "</tr></thead>");
 }
 
 static void put_swatch(struct mst_sink *sink, const struct mst_doc_cell *cell)
@@ -62,7 +59,11 @@ static void put_name(struct mst_sink *sink, const struct mst_doc_table *t, enum 
 {
     mst_html(sink, "<th scope=\"row\">");
     put_swatch(sink, cell);
+    if (cell->link > 0)
+        mst_html(sink, "<a href=\"#%s\">", t->texts + cell->link);
     mst_html(sink, style == MST_STYLE_STRONG ? "<strong>%s</strong>" : "%s", t->texts + cell->text);
+    if (cell->link > 0)
+        mst_html(sink, "</a>");
     put_below(sink, t, cell);
     mst_html(sink, "</th>");
 }
@@ -77,7 +78,7 @@ static void put_number(struct mst_sink *sink, const struct mst_doc_table *t,
     } else if (cell->value == MST_UNKNOWN) {
         mst_html(sink, "<span class=\"unknown\">–</span>");
     } else {
-        mst_page_number(sink, cell->quantity, cell->value);
+        mst_quantity_html(sink, cell->quantity, cell->value);
     }
 }
 
@@ -148,16 +149,22 @@ void mst_doc_table_html(const struct mst_doc *doc, const struct mst_doc_table *t
     bool has_foot = false;
     size_t i;
 
-    mst_page_table(sink, name, class);
-    put_head(sink, t, name);
+    mst_html(sink, "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"%s\">"
+             "<table class=\"%s\">", name, class);
+    if (t->is_captioned)
+        mst_html(sink, "<caption>%s</caption>", name);
+    if (mst_doc_has_head(t))
+        put_head(sink, t);
+    mst_html(sink, "<tbody>\n");
     for (i = 0; i < t->line_count; i++) {
         if (t->lines[i].is_foot && !has_foot)
             mst_html(sink, "</tbody><tfoot>\n");
         has_foot |= t->lines[i].is_foot;
         if (t->lines[i].is_group)
-            mst_page_group(sink, t->texts + t->lines[i].note, count_shown(t) - 1);
+            mst_html(sink, "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"%zu\">%s</th></tr>"
+                     "\n", count_shown(t), t->texts + t->lines[i].note);
         else
             put_row(doc, t, i);
     }
-    mst_html(sink, has_foot ? "</tfoot></table></div>\n" : MST_PAGE_TABLE_END);
+    mst_html(sink, has_foot ? "</tfoot></table></div>\n" : "</tbody></table></div>\n");
 }

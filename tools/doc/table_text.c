@@ -180,7 +180,8 @@ void mst_doc_table_text(const struct mst_doc *doc, const struct mst_doc_table *t
     const struct layout l = lay_out(doc, t);
     size_t line;
 
-    put_head(&l);
+    if (mst_doc_has_head(t))
+        put_head(&l);
     for (line = 0; line < t->line_count; line++) {
         if (t->lines[line].is_group)
             mst_line(doc->sink, "  %s", t->texts + t->lines[line].note);

@@ -15,6 +15,17 @@ static inline const struct mst_doc_cell *mst_doc_cell(const struct mst_doc_table
     return &t->cells[line * t->width + column];
 }
 
+/* Whether a column has a name. */
+static inline bool mst_doc_has_head(const struct mst_doc_table *t)
+{
+    size_t i;
+
+    for (i = 0; i < t->width; i++)
+        if (t->columns[i].name[0] != '\0')
+            return true;
+    return false;
+}
+
 void mst_doc_table_text(const struct mst_doc *doc, const struct mst_doc_table *t);
 void mst_doc_table_html(const struct mst_doc *doc, const struct mst_doc_table *t, const char *name,
                         const char *class);

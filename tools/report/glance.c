@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/ratio.h"
@@ -47,17 +46,6 @@ static void put_server(struct mst_sink *sink, const struct mst_snapshot *b)
     mst_items_put(sink, "Server", &items);
 }
 
-static struct mst_formatted instant(uint64_t ns)
-{
-    struct mst_formatted f;
-    time_t seconds = (time_t)(ns / MST_NS_PER_S);
-    struct tm tm;
-
-    if (gmtime_r(&seconds, &tm) == NULL || strftime(f.text, sizeof f.text, "%F %T UTC", &tm) == 0)
-        return (struct mst_formatted){ "-" };
-    return f;
-}
-
 static void put_running(struct mst_sink *sink, const struct mst_snapshot *b)
 {
     bool is_running = b->running == NULL || strcmp(b->running, "no") != 0;
@@ -66,11 +54,11 @@ static void put_running(struct mst_sink *sink, const struct mst_snapshot *b)
     mst_items_add(&items, "%s", b->running != NULL ? mst_items_name(b->running).text : "unknown");
     if (is_known(b->started_ns))
         mst_items_add(&items, "%s %s", is_running ? "since" : "started",
-                      instant(b->started_ns).text);
+                      mst_format_instant(b->started_ns).text);
     if (is_known(b->uptime_ns))
         mst_items_more(&items, " (%s)", mst_format_duration(b->uptime_ns).text);
     if (is_known(b->stopped_ns))
-        mst_items_add(&items, "stopped %s", instant(b->stopped_ns).text);
+        mst_items_add(&items, "stopped %s", mst_format_instant(b->stopped_ns).text);
     if (is_known(b->pid))
         mst_items_add(&items, "pid %" PRIu64, b->pid);
     if (is_known(b->owner))

@@ -16,6 +16,7 @@
 #include "report/html_verdict.h"
 #include "report/needs.h"
 #include "report/page.h"
+#include "report/provenance.h"
 #include "report/report.h"
 #include "report/side_by_side.h"
 
@@ -143,7 +144,7 @@ static int put_provenance(struct mst_sink *sink, const struct mst_report *report
 
     mst_html(sink, "<section id=\"provenance\">\n<h2>Provenance</h2>\n");
     for (i = 0; i < report->count; i++)
-        if (!mst_html_provenance(sink, &report->runs[i]))
+        if (!mst_provenance_html(sink, &report->runs[i]))
             return mst_archive_unreadable(report->runs[i].archive, error);
     mst_html(sink, "</section>\n");
     return 0;

@@ -1,13 +1,9 @@
-/* html_run.c - a run in detail on the page of runs, and where its numbers are from: see
- * html_run.h. */
+/* html_run.c - a run in detail on the page of runs: see html_run.h. */
 #include "report/html_run.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "analysis/provenance.h"
 #include "archive/archive.h"
-#include "archive/states.h"
 #include "doc/markup.h"
 #include "report/html_verdict.h"
 #include "report/names.h"
@@ -18,9 +14,7 @@
 #include "report/sides.h"
 #include "report/slowest.h"
 #include "report/summary_text.h"
-#include "segment/format.h"
 
-#define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
 #define ROWS_MANY    20u      /* of a table of requests */
 #define ROWS_FEW     5u       /* with many names, so that the page stays small */
 #define NAMES_WITH_MANY_ROWS 4u
@@ -127,103 +121,4 @@ int mst_html_runs(struct mst_sink *sink, const struct mst_report *report,
             put_repetition(sink, report, group->runs[i]);
     mst_html(sink, folded ? "</details>\n</section>\n" : "</section>\n");
     return 0;
-}
-
-/* ---- provenance ------------------------------------------------------------------ */
-
-static bool put_environment(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
-{
-    struct mst_query q = mst_run_environment(db, run_id);
-
-    while (mst_query_next(&q))
-        mst_page_pair(sink, mst_row_text(&q, "name"), mst_row_text(&q, "value"));
-    return mst_query_done(&q);
-}
-
-static void put_clock(struct mst_sink *sink, struct mst_query *q)
-{
-    int64_t ahead_ns = mst_row_id(q, "clock_ahead_ns");
-    uint64_t uncertainty_ns = mst_row_number(q, "clock_uncertainty_ns");
-
-    if (uncertainty_ns != MST_UNKNOWN)
-        mst_html(sink, "; its clock was %s %s the recorder&#39;s, to %s, which is taken off",
-                 mst_format_time(ahead_ns >= 0 ? (uint64_t)ahead_ns : -(uint64_t)ahead_ns).text,
-                 ahead_ns >= 0 ? "ahead of" : "behind", mst_format_time(uncertainty_ns).text);
-}
-
-static bool put_servers(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
-{
-    struct mst_query q = mst_run_servers(db, run_id);
-
-    while (mst_query_next(&q)) {
-        const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
-        const char *name = mst_row_text(&q, "name");
-
-        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s; %s%sread from "
-                 "<code>%s</code>; mpmstat %s in it", mst_row_text(&q, "producer"),
-                 mst_row_text(&q, "server"), mpm != NULL ? ", " : "", mpm,
-                 sapi != NULL ? ", " : "", sapi, name, name != NULL ? ", " : "",
-                 mst_row_text(&q, "target"), mst_row_text(&q, "version"));
-        put_clock(sink, &q);
-        mst_html(sink, "</td></tr>\n");
-    }
-    return mst_query_done(&q);
-}
-
-/* The column's whole text: a NUL in it becomes U+FFFD. */
-static void put_bytes(struct mst_sink *sink, struct mst_query *q, const char *column)
-{
-    const char *at = mst_row_text(q, column);
-    const char *end = at != NULL ? at + mst_row_text_bytes(q, column) : NULL;
-
-    for (; at < end; at += strlen(at) + 1)
-        mst_html(sink, at + strlen(at) < end ? "%s\xef\xbf\xbd" : "%s", at);
-}
-
-/* The end of the load tool's output: its results stand there. */
-static bool put_output(struct mst_sink *sink, sqlite3 *db, int64_t run_id)
-{
-    struct mst_query q = mst_run_output(db, run_id, OUTPUT_SHOWN);
-
-    while (mst_query_next(&q)) {
-        uint64_t bytes = mst_row_number(&q, "bytes");
-
-        if (bytes == 0)
-            continue;
-        mst_html(sink, "<details class=\"output\"><summary>The load tool's %s, %" PRIu64 " bytes%s"
-                 "</summary><pre tabindex=\"0\">\n", mst_row_text(&q, "stream"), bytes,
-                 bytes > OUTPUT_SHOWN ? " (the end of it; more is in the archive)" : "");
-        put_bytes(sink, &q, "text");
-        mst_html(sink, "</pre></details>\n");
-    }
-    return mst_query_done(&q);
-}
-
-bool mst_html_provenance(struct mst_sink *sink, const struct mst_report_run *run)
-{
-    const struct mst_summary *s = &run->summary;
-    sqlite3 *db = mst_archive_db(run->archive);
-    bool fine;
-
-    mst_html(sink, "<article class=\"card\"><details><summary>%s</summary>\n", run->title);
-    if (s->command_line != NULL)
-        mst_html(sink, "<pre tabindex=\"0\">%s</pre>", s->command_line);
-    mst_page_table(sink, "Provenance", "pairs");
-    mst_html(sink, "<tbody>\n");
-    mst_page_pair(sink, "archive", run->path);
-    mst_html(sink, "<tr><th scope=\"row\">run</th><td>%" PRId64 ", begun ", s->id);
-    if (s->started_ns != MST_UNKNOWN)
-        mst_sink_instant(sink, s->started_ns);
-    mst_html(sink, ", %s", mst_outcome_names[s->outcome]);
-    if (s->exit_status != MST_UNKNOWN)
-        mst_html(sink, ", exit status %" PRIu64, s->exit_status);
-    if (s->exit_signal != MST_UNKNOWN)
-        mst_html(sink, ", ended by signal %" PRIu64, s->exit_signal);
-    mst_html(sink, "</td></tr>\n");
-    mst_page_pair(sink, "flags that mpmstat added", s->added);
-    fine = put_servers(sink, db, s->id) && put_environment(sink, db, s->id);
-    mst_html(sink, MST_PAGE_TABLE_END);
-    fine = fine && put_output(sink, db, s->id);
-    mst_html(sink, "</details></article>\n");
-    return fine;
 }

@@ -13,7 +13,4 @@ int mst_html_runs(struct mst_sink *sink, const struct mst_report *report,
                   const struct mst_report_groups *groups, const struct mst_report_group *group,
                   char error[MST_ERROR_MAX]);
 
-/* Writes where the run's numbers come from. False: the archive cannot be read. */
-bool mst_html_provenance(struct mst_sink *sink, const struct mst_report_run *run);
-
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "doc/markup.h"
+#include "doc/table.h"
 #include "report/metrics.h"
 #include "report/page.h"
 #include "segment/format.h"
@@ -90,7 +91,7 @@ static void put_tile(struct mst_sink *sink, const char *label, enum mst_quantity
     mst_html(sink, "<div><dt>");
     put_label(sink, label);
     mst_html(sink, "</dt><dd>");
-    mst_page_number(sink, unit, value);
+    mst_quantity_html(sink, unit, value);
     mst_html(sink, "</dd></div>");
 }
 
@@ -256,37 +257,39 @@ static void put_trust(struct mst_sink *sink, const struct mst_summary *s)
 
 /* ---- repetitions ---------------------------------------------------------------------- */
 
-static void put_repetition(struct mst_sink *sink, const struct mst_report *report, size_t run,
-                           bool shown)
-{
-    const struct mst_summary *s = &report->runs[run].summary;
-
-    mst_html(sink, "<tr><th scope=\"row\"><a href=\"#run-%zu\">run %" PRIu64 "</a>%s</th>",
-             run + 1, (uint64_t)s->id, shown ? " (shown)" : "");
-    mst_page_cell(sink, MST_QUANTITY_RATE, mst_groups_rate(s));
-    mst_page_cell(sink, MST_QUANTITY_TIME, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
-    mst_page_cell(sink, MST_QUANTITY_TIME, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
-    mst_page_cell(sink, MST_QUANTITY_COUNT, failed_of(s));
-    mst_html(sink, "<td class=\"text\">%s</td></tr>\n", !s->complete ?
-             mst_outcome_names[s->outcome] : s->finding_count > 0 ?
-             mst_code_names[s->findings[0].code] : "");
-}
-
 static void put_repetitions(struct mst_sink *sink, const struct mst_report *report,
                             const struct mst_report_group *group)
 {
+    static const struct mst_doc_column columns[] = {
+        { "run", .kind = MST_DOC_LABEL },
+        { "requests/s", .quantity = MST_QUANTITY_RATE },
+        { "p50", .quantity = MST_QUANTITY_TIME }, { "p99", .quantity = MST_QUANTITY_TIME },
+        { "failed, not 2xx", .quantity = MST_QUANTITY_COUNT },
+        { "first finding", .kind = MST_DOC_WORDS },
+    };
+    const struct mst_doc doc = mst_doc_html(sink);
+    struct mst_doc_table t;
     size_t i;
 
     if (group->count < 2)
         return;
     mst_html(sink, "<h4>%zu repetitions</h4>\n", group->count);
-    mst_page_table(sink, "Repetitions", "repetitions");
-    mst_html(sink, "<thead><tr><td></td><th scope=\"col\">requests/s</th><th scope=\"col\">p50</th>"
-             "<th scope=\"col\">p99</th><th scope=\"col\">failed, not 2xx</th>"
-             "<th scope=\"col\" class=\"text\">first finding</th></tr></thead><tbody>\n");
-    for (i = 0; i < group->count; i++)
-        put_repetition(sink, report, group->runs[i], group->runs[i] == group->shown);
-    mst_html(sink, MST_PAGE_TABLE_END);
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < group->count; i++) {
+        const struct mst_summary *s = &report->runs[group->runs[i]].summary;
+
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_words(&t, group->runs[i] == group->shown ? "%" PRId64 " (shown)" : "%" PRId64,
+                      s->id);
+        mst_doc_link(&t, "run-%zu", group->runs[i] + 1);
+        mst_doc_number(&t, mst_groups_rate(s));
+        mst_doc_number(&t, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));
+        mst_doc_number(&t, client_or_server(s, MST_M_P99, MST_M_SERVER_P99));
+        mst_doc_number(&t, failed_of(s));
+        mst_doc_words(&t, "%s", !s->complete ? mst_outcome_names[s->outcome] :
+                      s->finding_count > 0 ? mst_code_names[s->findings[0].code] : "");
+    }
+    mst_doc_table_end(&t, &doc, "Repetitions", "repetitions");
 }
 
 /* ---- the card ------------------------------------------------------------------------- */

@@ -3,16 +3,7 @@
 
 #include "doc/markup.h"
 #include "render/script.h"
-#include "segment/format.h"
 #include "tools/report/assets.inc"
-
-/* ---- elements -------------------------------------------------------------------- */
-
-void mst_page_pair(struct mst_sink *sink, const char *name, const char *value)
-{
-    if (value != NULL)
-        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s</td></tr>\n", name, value);
-}
 
 /* ---- the beginning --------------------------------------------------------------- */
 

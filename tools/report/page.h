@@ -7,7 +7,7 @@
 #ifndef MPMSTAT_PAGE_H
 #define MPMSTAT_PAGE_H
 
-#include "doc/html.h"
+#include "doc/quantity.h"
 #include "render/sink.h"
 #include "report/metrics.h"
 
@@ -28,9 +28,6 @@ void mst_page_begin(struct mst_sink *sink, const struct mst_html_page *page);
 typedef int mst_page_data(struct mst_sink *sink, const void *of, char *error);
 int  mst_page_end(struct mst_sink *sink, const struct mst_html_page *page, mst_page_data *put_data,
                   const void *of, char *error);
-
-/* A row of a name and its value, where there is one. */
-void mst_page_pair(struct mst_sink *sink, const char *name, const char *value);
 
 /* Stands where scripts draw charts. */
 #define MST_PAGE_NO_SCRIPT \

@@ -3,9 +3,7 @@
  * What can be read is here: sentences, tables, provenance. assets/study.js draws the charts from
  * the JSON at the end (json.c).
  */
-#include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "doc/markup.h"
@@ -17,7 +15,6 @@
 #include "lab/report/tables.h"
 #include "report/page.h"
 #include "segment/format.h"
-#include "stats/bootstrap.h"
 
 #define SUB_MAX 1024u
 
@@ -172,92 +169,6 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
     mst_html(sink, "</section>\n");
 }
 
-/* ---- provenance ------------------------------------------------------------------- */
-
-static bool put_environment(struct mst_sink *sink, const struct mst_study_data *data)
-{
-    struct mst_query q = mst_study_environment(data);
-
-    while (mst_query_next(&q))
-        mst_page_pair(sink, mst_row_text(&q, "name"), mst_row_text(&q, "content"));
-    return mst_query_done(&q);
-}
-
-static bool put_servers(struct mst_sink *sink, const struct mst_study_data *data)
-{
-    struct mst_query q = mst_study_recorded_servers(data);
-
-    while (mst_query_next(&q)) {
-        const char *mpm = mst_row_text(&q, "mpm"), *sapi = mst_row_text(&q, "sapi");
-
-        mst_html(sink, "<tr><th scope=\"row\">%s</th><td>%s%s%s%s%s</td></tr>\n",
-                 mst_row_text(&q, "stack"), mst_row_text(&q, "server"), mpm != NULL ? ", " : "",
-                 mpm, sapi != NULL ? ", " : "", sapi);
-    }
-    return mst_query_done(&q);
-}
-
-static bool put_commands(struct mst_sink *sink, const struct mst_study_data *data)
-{
-    struct mst_query q = mst_study_commands(data);
-
-    mst_html(sink, "<details><summary>The load tools' commands, as executed</summary><pre "
-             "tabindex=\"0\">\n");
-    while (mst_query_next(&q))
-        mst_html(sink, "%s\n", mst_row_text(&q, "command"));
-    mst_html(sink, "</pre></details>\n");
-    return mst_query_done(&q);
-}
-
-static bool put_files(struct mst_sink *sink, const struct mst_study_data *data)
-{
-    struct mst_query q = mst_study_files(data);
-
-    mst_html(sink, "<details><summary>The study's file, as it was run</summary><pre "
-             "tabindex=\"0\">\n%s</pre></details>\n", data->study.text.contents);
-    while (mst_query_next(&q))
-        mst_html(sink, "<details><summary>%s %s</summary><pre tabindex=\"0\">\n%s</pre></details>"
-                 "\n", mst_row_text(&q, "kind"), mst_row_text(&q, "name"),
-                 mst_row_text(&q, "text"));
-    return mst_query_done(&q);
-}
-
-static void put_instant(struct mst_sink *sink, const char *name, uint64_t instant_ns)
-{
-    if (instant_ns == MST_UNKNOWN)
-        return;
-    mst_html(sink, "<tr><th scope=\"row\">%s</th><td>", name);
-    mst_sink_instant(sink, instant_ns);
-    mst_html(sink, "</td></tr>\n");
-}
-
-static bool put_provenance(struct mst_sink *sink, const struct mst_study_data *data)
-{
-    char number[32];
-    bool fine;
-
-    mst_html(sink, "<section id=\"provenance\">\n<h2>Provenance</h2>\n<article class=\"card\">\n");
-    mst_page_table(sink, "Provenance", "pairs");
-    mst_html(sink, "<tbody>\n");
-    mst_page_pair(sink, "archive", data->path);
-    mst_page_pair(sink, "study", data->study.name);
-    mst_page_pair(sink, "size", data->size);
-    mst_page_pair(sink, "only these stacks", data->only);
-    put_instant(sink, "begun", data->started_ns);
-    put_instant(sink, "ended", data->ended_ns);
-    snprintf(number, sizeof number, "%" PRIu64, data->seed);
-    mst_page_pair(sink, "seed of the order", number);
-    mst_page_pair(sink, "intervals", MST_BOOTSTRAP_METHOD);
-    fine = put_environment(sink, data) && put_servers(sink, data);
-    mst_html(sink, MST_PAGE_TABLE_END);
-    if (data->study.notes[0] != '\0')
-        mst_html(sink, "<h4>How this differs from the original</h4>\n<p class=\"notes\">%s</p>",
-                 data->study.notes);
-    fine = fine && put_commands(sink, data) && put_files(sink, data);
-    mst_html(sink, "</article>\n</section>\n");
-    return fine;
-}
-
 /* ---- all of it -------------------------------------------------------------------- */
 
 static mst_page_data put_data;
@@ -293,7 +204,7 @@ int mst_study_html(struct mst_sink *sink, const struct mst_study_data *data,
     for (i = 0; i < data->section_count; i++)
         put_section(sink, data, i);
     put_unrun(sink, data);
-    if (!put_provenance(sink, data))
+    if (!mst_study_provenance_html(sink, data))
         return mst_archive_unreadable(data->archive, error);
     mst_html(sink, "</main>\n");
     return mst_page_end(sink, &page, put_data, data, error);

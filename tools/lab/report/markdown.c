@@ -1,12 +1,12 @@
 /* markdown.c - a study for a pull request, or to be read as it is: see
  * report.h.
  */
-#include <inttypes.h>
-#include <stdlib.h>
 
+#include "archive/archive.h"
 #include "doc/markup.h"
 #include "doc/table.h"
 #include "lab/report/parts.h"
+#include "lab/report/provenance.h"
 #include "lab/report/published.h"
 #include "lab/report/report.h"
 #include "lab/report/tables.h"
@@ -97,10 +97,10 @@ static void put_unrun(struct mst_sink *sink, const struct mst_study_data *data)
 int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
                        const struct mst_insights *findings, char error[MST_ERROR_MAX])
 {
+    const struct mst_doc doc = mst_doc_markdown(sink);
     size_t i;
     int kind;
 
-    (void)error;   /* everything is read already */
     mst_markdown(sink, "# %s\n\n", data->study.title);
     put_paragraph(sink, data->study.original);
     put_paragraph(sink, data->study.question);
@@ -111,8 +111,9 @@ int mst_study_markdown(struct mst_sink *sink, const struct mst_study_data *data,
     for (i = 0; i < data->section_count; i++)
         put_section(sink, &data->sections[i]);
     put_unrun(sink, data);
-    mst_markdown(sink, "Made by mpmstat " MPMSTAT_VERSION " from %s, begun ", data->path);
-    mst_sink_instant(sink, data->started_ns);
-    mst_markdown(sink, ", order by seed %" PRIu64 ".\n", data->seed);
+    mst_markdown(sink, "## Provenance\n");
+    if (!mst_study_provenance_put(&doc, data))
+        return mst_archive_unreadable(data->archive, error);
+    mst_markdown(sink, "\nMade by mpmstat " MPMSTAT_VERSION ".\n");
     return 0;
 }
