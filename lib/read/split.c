@@ -1,6 +1,8 @@
 /* split.c - divides one request's time into its parts: see split.h. */
 #include "read/split.h"
 
+#include <string.h>
+
 #include "base/saturate.h"
 
 /* Takes a part from what is left of the whole. */
@@ -10,6 +12,17 @@ static uint64_t take(uint64_t *left, uint64_t ns)
 
     *left -= part;
     return part;
+}
+
+/* Takes the intervals of a phase in the order of the parts. What overlaps with other parts is cut
+ * before. */
+static void take_intervals(uint64_t *parts, uint64_t *left, enum mst_within within,
+                           const uint64_t interval[MST_INTERVAL_COUNT])
+{
+#define MST_INTERVAL_PART(id, in, name, colour, noun, meaning, todo) \
+    if (MST_WITHIN_##in == within) \
+        parts[MST_PART_##id] = take(left, interval[MST_INTERVAL_##id]);
+#include "segment/parts.def"
 }
 
 /* PHP goes on after the response: that is on a CPU, or for one, so the waits are cut last. */
@@ -29,16 +42,15 @@ static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_time
  * backend's. */
 static void split_handle(struct mst_split *to, uint64_t left, const struct mst_split_times *t)
 {
-    const uint64_t *interval = t->intervals_ns;
-    uint64_t *parts = to->parts_ns, backend = mst_known(interval[MST_INTERVAL_BACKEND]);
+    uint64_t interval[MST_INTERVAL_COUNT], *backend = &interval[MST_INTERVAL_BACKEND];
 
+    memcpy(interval, t->intervals_ns, sizeof interval);
     to->handle_run_ns = take(&left, t->php_run_ns);
-    parts[MST_PART_PHP_WAIT] = take(&left, t->php_wait_ns);
-    parts[MST_PART_CHECKS] = take(&left, interval[MST_INTERVAL_CHECKS]);
-    parts[MST_PART_UPLOAD] = take(&left, interval[MST_INTERVAL_UPLOAD]);
-    backend = mst_subtract_saturated(backend, parts[MST_PART_PHP_WAIT] + to->handle_run_ns);
-    parts[MST_PART_BACKEND] = take(&left, backend);
-    parts[MST_PART_HANDLE] = left;
+    to->parts_ns[MST_PART_PHP_WAIT] = take(&left, t->php_wait_ns);
+    *backend = mst_subtract_saturated(mst_known(*backend), to->parts_ns[MST_PART_PHP_WAIT] +
+                                      to->handle_run_ns);
+    take_intervals(to->parts_ns, &left, MST_WITHIN_HANDLE, interval);
+    to->parts_ns[MST_PART_HANDLE] = left;
 }
 
 /* How much of PHP's run in `send` was certainly not spent with waiting until the server takes the
@@ -75,12 +87,11 @@ static void split_send(struct mst_split *to, uint64_t left, const struct mst_spl
 
 void mst_split(struct mst_split *to, const struct mst_split_times *t)
 {
-    const uint64_t *interval = t->intervals_ns;
     uint64_t queue = t->queue_ns, read = t->read_ns;
 
-    to->parts_ns[MST_PART_H2_WAIT] = take(&queue, interval[MST_INTERVAL_H2_WAIT]);
+    take_intervals(to->parts_ns, &queue, MST_WITHIN_QUEUE, t->intervals_ns);
     to->parts_ns[MST_PART_QUEUE] = queue;
-    to->parts_ns[MST_PART_TLS] = take(&read, interval[MST_INTERVAL_TLS]);
+    take_intervals(to->parts_ns, &read, MST_WITHIN_READ, t->intervals_ns);
     to->parts_ns[MST_PART_READ] = read;
     split_handle(to, t->handle_ns, t);
     split_send(to, t->send_ns, t);

@@ -21,7 +21,6 @@ TOOL = Path(os.environ.get("MPMSTAT_BUILDDIR") or SRCDIR) / "mpmstat"
 
 MAY_TAKE = {"seconds of CPU": 10, "megabytes of memory": 300, "megabytes of HTML": 1}
 
-APPLICATION_ID = 0x6d706d73
 START = 1_700_000_000_000_000_000
 SECOND = 1_000_000_000
 RATE = 2000                   # requests a second
@@ -97,12 +96,9 @@ def add_samples(db, seconds):
 
 def make_archive(path, requests):
     schema = (SRCDIR / "tools" / "archive" / "schema.sql").read_text()
-    header = (SRCDIR / "tools" / "archive" / "archive.h").read_text()
-    version = header.split("MST_ARCHIVE_VERSION", 1)[1].split()[0]
     seconds = max(requests // RATE, 1)
     with sqlite3.connect(path) as db:
-        db.executescript(f"PRAGMA synchronous = OFF; {schema}; PRAGMA application_id = "
-                         f"{APPLICATION_ID}; PRAGMA user_version = {version}")
+        db.executescript(f"PRAGMA synchronous = OFF; {schema}")
         insert(db, "runs", [{
             "id": 1, "command": '["ab"]', "command_line": "ab (synthetic)", "tool": "ab",
             "started_ns": START, "ended_ns": START + seconds * SECOND,

@@ -144,14 +144,8 @@ bool mst_summary_account(struct mst_summary_server *s)
 
 /* ---- an Apache's intervals ------------------------------------------------------------------ */
 
-/* In which phase each lies; `undelivered` follows the total. */
-static const enum mst_phase phases_of_intervals[] = {
-    [MST_INTERVAL_TLS] = MST_PHASE_READ, [MST_INTERVAL_H2_WAIT] = MST_PHASE_QUEUE,
-    [MST_INTERVAL_CHECKS] = MST_PHASE_HANDLE, [MST_INTERVAL_UPLOAD] = MST_PHASE_HANDLE,
-    [MST_INTERVAL_BACKEND] = MST_PHASE_HANDLE, [MST_INTERVAL_SEND_CLIENT] = MST_PHASE_SEND,
-    [MST_INTERVAL_SEND_NETWORK] = MST_PHASE_SEND, [MST_INTERVAL_SEND_SERVER] = MST_PHASE_SEND,
-    [MST_INTERVAL_UNDELIVERED] = MST_PHASE_TOTAL, [MST_INTERVAL_LOG] = MST_PHASE_HELD,
-};
+#define X_PHASE(suffix, name, phase) MST_PHASE_##phase,
+static const enum mst_phase phases_of_intervals[] = { MST_INTERVALS(X_PHASE) };
 
 bool mst_summary_has_interval(const struct mst_summary_server *s, enum mst_interval interval)
 {

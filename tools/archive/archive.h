@@ -13,9 +13,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "tools/archive/version.inc"        /* MST_ARCHIVE_ID, MST_ARCHIVE_VERSION */
 
-#define MST_ARCHIVE_ID       0x6d706d73     /* "mpms" */
-#define MST_ARCHIVE_VERSION  7
 #define MST_ARCHIVE_OUTPUT   (4u << 20)     /* bytes kept of what the load tool printed */
 
 /* Between two samples of a server; of one that is read through a URL, where each costs it a

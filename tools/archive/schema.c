@@ -132,18 +132,13 @@ static int add_columns(struct mst_archive *a)
 
 int mst_archive_upgrade(struct mst_archive *a, int version)
 {
-    char pragmas[128];
-
-    snprintf(pragmas, sizeof pragmas, "PRAGMA application_id = %d; PRAGMA user_version = %d;",
-             MST_ARCHIVE_ID, MST_ARCHIVE_VERSION);
     if (mst_archive_check(a, false) != 0 || mst_archive_execute(a, "BEGIN IMMEDIATE") != 0)
         return -1;
     if (version > 0 && version <= 3 && mst_archive_execute(a, upgrade_of_3) != 0)
         return -1;
     if (version > 0 && add_columns(a) != 0)
         return -1;
-    if (mst_archive_execute(a, schema) != 0 || mst_archive_execute(a, pragmas) != 0 ||
-        mst_archive_check(a, true) != 0)
+    if (mst_archive_execute(a, schema) != 0 || mst_archive_check(a, true) != 0)
         return -1;
     return mst_archive_execute(a, "COMMIT");
 }

@@ -4,8 +4,9 @@
 -- machine's clock. Where a server is on another machine, its clock's offset (clock_ahead_ns) has
 -- been taken off, unless the uncertainty explains it. Times are in nanoseconds, sizes in bytes.
 -- NULL is "not known", never 0. The rows with a run's id are the run.
---
--- PRAGMA application_id is 0x6d706d73 ("mpms"), PRAGMA user_version the version of this schema.
+
+PRAGMA application_id = 0x6d706d73;  -- "mpms"
+PRAGMA user_version = 7;             -- the version of this schema
 
 -- One recording. The row is written before the load begins, with complete = 0 and outcome
 -- 'unfinished'. It stays so if the recording itself is killed.

@@ -12,7 +12,6 @@ import build
 
 SECOND = 1_000_000_000
 START = 1_700_000_000 * SECOND
-APPLICATION_ID = 0x6d706d73
 EVERY_US = 250_000       # a request begins
 SAMPLES = 20
 
@@ -33,11 +32,6 @@ def PHP(requests, target="/run/php.board"):
     return Server(requests, target, "php", {"sapi": "fpm-fcgi"})
 
 
-def version():
-    header = (build.SRCDIR / "tools/archive/archive.h").read_text()
-    return int(header.split("#define MST_ARCHIVE_VERSION", 1)[1].split()[0])
-
-
 def nanoseconds(columns):
     return {name: value * 1000 if name.endswith("_ns") else value for name, value in columns.items()}
 
@@ -45,8 +39,7 @@ def nanoseconds(columns):
 class Archive:
     def __init__(self, db):
         self.db = db
-        db.executescript((build.SRCDIR / "tools/archive/schema.sql").read_text() +
-                         f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {version()};")
+        db.executescript((build.SRCDIR / "tools/archive/schema.sql").read_text())
 
     def insert(self, table, **values):
         return self.db.execute("INSERT INTO {} ({}) VALUES ({})".format(

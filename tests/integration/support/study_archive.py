@@ -115,10 +115,6 @@ class Study:
     def __init__(self, path, text=STUDY, stacks=None):
         self.db = sqlite3.connect(path)
         self.db.executescript((build.SRCDIR / "tools/archive/schema.sql").read_text())
-        self.db.execute("PRAGMA application_id = 0x6d706d73")
-        header = (build.SRCDIR / "tools/archive/archive.h").read_text()
-        version = header.split("#define MST_ARCHIVE_VERSION", 1)[1].split()[0]
-        self.db.execute(f"PRAGMA user_version = {version}")
         self.random = random.Random(1)
         self.ordinal = self.time = 0
         self.insert("studies", id=1, name="made-up", title="Which of them is it?", size="quick",
