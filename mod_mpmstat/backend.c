@@ -72,7 +72,8 @@ void mst_backend_begin_handler(struct mst_timed *req, request_rec *r)
 /* ---- mod_proxy ----------------------------------------------------------------------- */
 
 /* A Unix socket and the URL behind it, as in ProxyPass. Where both do not fit into an other end's
- * name, the URL loses its host, which is none; what still does not fit is cut. */
+ * name, only the URL's scheme is kept: behind a socket, its host does not name a machine. What
+ * still does not fit is cut. */
 static const char *name_of_socket(apr_pool_t *pool, const char *path, const char *url)
 {
     const char *host = strstr(url, "://");

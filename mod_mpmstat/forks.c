@@ -17,7 +17,7 @@
  *   its parent            after itk's process, which it waited for, has ended; after a request:
  *                         waitid() leaves the process for httpd to wait for, and says how it
  *                         ended, if it has by then
- *   a helper              before its next fork
+ *   a helper              right after its next fork
  *   the server's parent   every ten seconds: that the process is gone, not when or why
  */
 #include "mod_mpmstat.h"

@@ -280,8 +280,9 @@ uint64_t mst_trace_client_id(const request_rec *r);
  * have another parent from then on. */
 bool mst_trace_take(struct mst_timed *req, const request_rec *r, struct mst_traceparent *trace);
 
-/* Notes the trace that the request is a part of, as its headers have it when it ends: what the
- * configuration has unset is none. Where its programs got another span, as it was then. */
+/* Notes the trace that the request is a part of, from its headers as they are when it ends: a
+ * header that the configuration has unset gives no trace. Where its programs got another span in
+ * the header (mst_trace_take()), it notes the client's trace that was taken then. */
 void mst_trace_note(struct mst_timed *req, const request_rec *r);
 
 /* ---- record.c: what is recorded ------------------------------------------------------ */

@@ -181,9 +181,10 @@ int mst_timing_begin(request_rec *r)
     return DECLINED;
 }
 
-/* A request that was malformed, or timed out, begins when its response does or when it is complete.
- * Data that was sent since the previous request was its response, which began at `own.first_ns`.
- * NULL: its connection is not followed, or HTTP/2 records it as a stream. */
+/* mst_timing_begin() has not seen a request that was malformed, or timed out: it begins when its
+ * response begins, or when it is complete. If data was sent since the previous request, that was
+ * its response, which began at `own.first_ns`. NULL: its connection is not followed, or HTTP/2
+ * records it as a stream. */
 static MST_SELDOM struct mst_timed *begin_malformed(request_rec *r, uint64_t now)
 {
     struct mst_connection *conn = mst_connection_of(r->connection);
@@ -352,8 +353,9 @@ static MST_SELDOM bool is_dummy(const request_rec *r)
 }
 
 /* Which page the client asked for: the target of its own request, whatever that was rewritten or
- * redirected to. What a server does not have, any client can ask for; what it redirects, too. A
- * server that fails, or a client that leaves, says little. */
+ * redirected to. Clients can ask for any path: so a path that the server does not have, or that it
+ * redirects, gets no new entry. Where the server fails, or the client leaves, it is not known
+ * whether the server has the page: its path is doubtful. */
 static MST_SELDOM uint32_t path_of(const struct mst_timed *req, const request_rec *r)
 {
     uint32_t status = (uint32_t)req->status_flags & 0xffff;

@@ -20,7 +20,8 @@ uint64_t mst_trace_client_id(const request_rec *r)
     return *end == '\0' && id < (apr_int64_t)1 << 53 ? (uint64_t)id + 1 : 0;
 }
 
-/* Several headers are one with a comma, and so none. */
+/* httpd joins several headers of this name with commas. The text is then malformed, and the request
+ * has no trace. */
 static bool read_trace(const request_rec *r, struct mst_traceparent *trace)
 {
     const char *text = apr_table_get(r->headers_in, "traceparent");

@@ -18,7 +18,7 @@ static inline uint64_t mst_scale(uint64_t number, uint64_t part, uint64_t whole)
     return (uint64_t)((unsigned __int128)number * part / whole);
 }
 
-/* So many in this time, which is not 0: thousandths of one a second. */
+/* The rate of `count` events in `ns` nanoseconds (not 0), in thousandths of an event a second. */
 static inline uint64_t mst_rate_milli(uint64_t count, uint64_t ns)
 {
     return (uint64_t)((unsigned __int128)count * 1000 * MST_NS_PER_S / ns);

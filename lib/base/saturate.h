@@ -37,7 +37,7 @@ static inline uint64_t mst_elapsed(uint64_t since, uint64_t now)
     return mst_subtract_saturated(now, since);
 }
 
-/* How far the number is from 0: of INT64_MIN, too. */
+/* The number without its sign; also right for INT64_MIN, for which llabs() is undefined. */
 static inline uint64_t mst_magnitude(int64_t number)
 {
     return number < 0 ? -(uint64_t)number : (uint64_t)number;

@@ -20,8 +20,9 @@ void mst_strings_addf(struct mst_strings *strings, const char *format, ...)
 /* Each of an array that ends with NULL; NULL: none. */
 void mst_strings_add_all(struct mst_strings *strings, char *const *items);
 
-/* Hands the array over: the caller frees it with mst_strings_free_items(). NULL, and nothing is
- * left: an addition failed. An empty array is one with a NULL in it. */
+/* Hands the array over to the caller, who frees it with mst_strings_free_items(). Where nothing was
+ * added, it has only the final NULL. Returns NULL where an addition has failed; the strings are
+ * freed then. */
 char **mst_strings_steal(struct mst_strings *strings);
 
 void mst_strings_free(struct mst_strings *strings);

@@ -111,8 +111,9 @@ static void add_listener(struct mst_listen *l, const char *address, uint32_t que
         listener->queue_fullest = queue;
 }
 
-/* Of whose sockets the queues are to be read, and where they go: of these sockets; or where that is
- * NULL, of those at the addresses of FPM's pools. `drops` NULL: they are not shared. */
+/* What is read, and where it goes: the queues of `sockets`; or, where that is NULL, of the sockets
+ * that listen at the addresses of the FPM pools of `fpm`. `drops` is NULL where the drops are not
+ * shared with other readings. */
 struct reading {
     struct mst_listen        *listen;
     const struct mst_sockets *sockets;

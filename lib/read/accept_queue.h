@@ -46,8 +46,9 @@ struct mst_listen {
  * *l in any case; free it. */
 void mst_listen_read(struct mst_listen *l, const struct mst_sockets *s, bool with_unix);
 
-/* The same for the sockets of a process, with these drops, which it reads where they are not; NULL:
- * those of now. All is unknown where the process is in another network namespace. */
+/* The same for the sockets of a process. It takes overflows and drops from `drops`, and reads them
+ * into it where no call has read them yet; NULL: it reads them for this call alone. All is unknown
+ * where the process is in another network namespace. */
 void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix,
                              struct mst_drops *drops);
 

@@ -31,8 +31,8 @@ struct mst_copy {
     struct mst_other_end_counters *end_counters;   /* as counters */
 };
 
-/* Copies the board. It allocates up to mst_reader_cost() bytes, for which the caller asks a
- * budget first (budget.h). *r must stay open as long as the copy. Returns 0, or -1 with a
+/* Copies the board. It allocates up to mst_reader_cost() bytes: the caller takes them from its
+ * allowance first (allowance.h). *r must stay open as long as the copy. Returns 0, or -1 with a
  * sentence. Free with mst_copy_free(). */
 int mst_copy_take(struct mst_copy *c, const struct mst_reader *r, char error[MST_ERROR_MAX]);
 void mst_copy_free(struct mst_copy *c);

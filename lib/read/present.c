@@ -140,8 +140,10 @@ static bool is_one_request(const struct numbered *a, const struct numbered *b)
     return a->server->place == b->server->place && a->worker->request_id == b->worker->request_id;
 }
 
-/* Those of one number, Apache's first. PHP began with the request later than Apache did; a second
- * one of PHP's is of an Apache that is not known here, or of one that is. */
+/* The workers whose requests have one number, Apache's first. They are joined where one is Apache's
+ * and one is PHP's, and PHP has not had its request for longer than Apache: PHP begins later. A
+ * second worker of PHP's can belong to an Apache that is not known here: then it is not known which
+ * of the two has the request of Apache's worker. */
 static void join_group(const struct numbered *group, size_t count)
 {
     struct mst_present_worker *apache = group[0].worker, *php = group[count - 1].worker;
@@ -319,7 +321,8 @@ static bool is_handling(const struct mst_present_worker *w)
     return strcmp(w->state, mst_state_names[MST_STATE_HANDLING]) == 0;
 }
 
-/* Those whose requests PHP's workers have are among them, whatever these wait for. */
+/* Counts all workers that handle a request. A worker whose request is with a worker of PHP's
+ * counts, too, whatever PHP's worker waits for. */
 static void count_handling(struct mst_held *h)
 {
     const struct mst_present_worker *w;

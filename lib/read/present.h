@@ -52,8 +52,9 @@ struct mst_present {
 void mst_present_take(struct mst_present *p, const struct mst_snapshot *board);
 void mst_present_free(struct mst_present *p);
 
-/* Lets the workers of Apache's servers know what their requests wait for in PHP: as the worker of
- * PHP that has the same request. Two Apaches can have given one number: then it is not known. */
+/* Sets what the requests of Apache's workers wait for in PHP: that is what the worker of PHP's that
+ * has the same request waits for. Two Apaches can give the same number to two requests: then it is
+ * not known. */
 void mst_present_join(struct mst_present *const *servers, size_t count);
 
 /* Workers that are held, and what most of them do. */

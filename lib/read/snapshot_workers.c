@@ -8,8 +8,8 @@
 
 static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKCL";
 
-/* When the worker's present state began. The sum of hostile words is far in the future, since
- * when no time has passed. */
+/* When the worker's present state began. A less trusted process may have written any numbers: their
+ * sum saturates, so the state begins far in the future, and no time has passed in it. */
 static uint64_t state_since(const struct mst_worker *w)
 {
     uint64_t since = w->base_ns;

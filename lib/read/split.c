@@ -25,7 +25,9 @@ static void take_intervals(uint64_t *parts, uint64_t *left, enum mst_within with
 #include "segment/parts.def"
 }
 
-/* PHP goes on after the response: that is on a CPU, or for one, so the waits are cut last. */
+/* PHP can go on after the response, and its measured times include that. Then it computes, or waits
+ * for a CPU. So where the times are longer than the run, these two are cut first, and the other
+ * waits last. */
 static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_times *t)
 {
     unsigned i;
@@ -37,9 +39,9 @@ static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_time
     parts[MST_PART_REST] = run;
 }
 
-/* A request that comes to PHP twice can wait there and run there at the same time: that is its run.
- * Apache waits for a backend that is PHP while PHP's own parts last: what is longer is the
- * backend's. */
+/* Where a request comes to PHP twice, one of the two can wait while the other runs: that time
+ * counts as run. Where the backend is PHP, Apache waits for it as long as PHP's own parts last:
+ * only the time beyond them is the backend's. */
 static void split_handle(struct mst_split *to, uint64_t left, const struct mst_split_times *t)
 {
     uint64_t interval[MST_INTERVAL_COUNT], *backend = &interval[MST_INTERVAL_BACKEND];

@@ -140,7 +140,8 @@ void mst_php_request_ends(const struct mst_php_request *request, uint64_t ends[M
                                                        : MST_UNKNOWN;
 }
 
-/* Fills a payload with what the words mean that an older writer's record lacks. */
+/* Sets each word to what it means where an older writer's record lacks it: the other ends, the
+ * intervals and the waits are MST_UNKNOWN, all other words 0. */
 static void begin_payload(enum mst_section_id section, union mst_payload *payload)
 {
     memset(payload, 0, sizeof *payload);

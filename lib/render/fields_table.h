@@ -16,8 +16,8 @@ enum mst_fields_match {
 };
 enum mst_fields_match mst_fields_match(const char *word);
 
-/* Writes what each metric is, and what each format calls it: of those that the word fits so.
- * Flushes the sink and returns its error. */
+/* Writes what each metric is, and what each format calls it, for the metrics that `word` selects by
+ * the rule `match`. Flushes the sink and returns its error. */
 int mst_render_fields(struct mst_sink *sink, enum mst_fields_format format,
                       enum mst_fields_match match, const char *word);
 

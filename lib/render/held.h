@@ -10,7 +10,7 @@
 void mst_held_say(char sentence[MST_HELD_MAX], const struct mst_held *held);
 
 /* Calls `take` for each group of held workers of boards that are shown together, the most telling
- * first; `board` is theirs. Out of memory: for none. */
+ * group first. `board` is the board of the group. Where memory runs out, `take` is not called. */
 typedef void mst_held_take(void *context, const struct mst_snapshot *board,
                            const struct mst_held *held, const char *sentence);
 void mst_held_tell(const struct mst_snapshot *const *boards, size_t count, mst_held_take *take,

@@ -266,8 +266,8 @@ static enum mst_journal_result bad_cursor(const struct answer *a, char error[MST
     return MST_JOURNAL_BAD_CURSOR;
 }
 
-/* Whether the cursor is of a board with these rings. An Apache's may be of before it had the later
- * one: then all of that is new. */
+/* Whether the cursor is of a board with these rings. A cursor that an Apache gave when its board
+ * had no ring of deliveries fits, too: then all records of that ring are new. */
 static bool has_rings_of(const struct answer *a, const struct mst_cursor *c)
 {
     if (c->later > 0)

@@ -341,11 +341,12 @@ bool mst_bound_next(struct mst_bound *b, const struct mst_histogram *h, unsigned
     return false;
 }
 
-/* A native bucket of schema 5 is 2.2 % wide. Each of the tallies' buckets, which are 6.7 to 12.5 %
- * wide, goes whole into the native one in its middle from which its own ends are least far away:
- * nothing in it is counted more than 7.8 % from its true place, and so a quantile is at most 7.8 %
- * wrong, however the times are distributed. (Schema 3 has as many buckets an octave as the
- * tallies, but others: an error of 12.2 % would be possible.) */
+/* A native bucket of schema 5 is 2.2 % wide, a bucket of the tallies 6.7 to 12.5 %. The whole count
+ * of a tally's bucket goes into one native bucket: into that in its middle whose distance to the
+ * farther end of the tally's bucket is least. So nothing is counted more than 7.8 % from its true
+ * place, and a quantile is at most 7.8 % wrong, however the times are distributed. (Schema 3 has as
+ * many buckets an octave as the tallies, but with other bounds: an error of 12.2 % would be
+ * possible.) */
 int64_t mst_native_index(unsigned bucket)
 {
     /* For the octave that begins at 1 ns. */

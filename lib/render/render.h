@@ -36,7 +36,7 @@ struct mst_unreadable {
 
 /* How fine histograms are in metrics. All zeroes: the default. */
 struct mst_histograms_wanted {
-    unsigned bounds;   /* for each octave from 1 ms to 60 s: 1, 2, 4 or 8; 0: the default, 8 */
+    unsigned bounds;   /* for each octave from 1 ms to 60 s: 1, 2, 4 or 8; 0: the default, 2 */
     unsigned phases;   /* bits 1 << enum mst_phase of those that have bounds; the others have count
                         * and sum only. 0: all */
 };

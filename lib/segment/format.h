@@ -278,8 +278,8 @@ struct mst_name {
 #define MST_LABEL_STATUS_NAME "mpm-status"
 
 /* The other ends: what requests were handed to (Apache's handlers and backends), or waited for in
- * PHP. Names, never queries: "mysql 127.0.0.1:3306". End 0 counts those that
- * found no room, of all kinds: it has none. */
+ * PHP. They are names, never queries: "mysql 127.0.0.1:3306". End 0 counts all other ends that
+ * found no room, of whatever kind; it has no kind itself. */
 #define MST_ENDS 64u
 #define MST_END_OTHER 0u
 #define MST_END_OTHER_NAME "other"
@@ -300,8 +300,9 @@ struct mst_path {
 #define MST_PATH_OTHER_NAME   "(other)"
 #define MST_PATH_UNNAMED_NAME "(3xx or 4xx)"
 
-/* What an other end's `owner` has: its enum mst_end_kind, and above it a number of the tenant that
- * made it; 0: made by the server's own configuration. */
+/* The `owner` of an other end's entry has its enum mst_other_end_kind in the lower 32 bits. In the
+ * upper 32 bits it has a number of the tenant that made the entry; 0: the server's own
+ * configuration made it. */
 #define MST_END_OWNER(kind, tenant) ((uint64_t)(tenant) << 32 | (kind))
 #define MST_END_KIND_OF(owner)      ((uint32_t)(owner))
 #define MST_END_TENANT_OF(owner)    ((uint32_t)((owner) >> 32))

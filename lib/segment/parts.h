@@ -8,8 +8,8 @@
 
 #include "segment/terms.h"
 
-/* Those that end a phase (QUEUE, READ, HANDLE, SEND) are what is left of it; REST is what is left
- * of PHP's run. */
+/* QUEUE, READ, HANDLE and SEND are the rest of their phase: the time that no other part of it
+ * explains. REST is the rest of PHP's run. */
 enum mst_part {
 #define MST_PART(id, within, name, colour, noun) MST_PART_##id,
 #include "segment/parts.def"
@@ -27,14 +27,14 @@ struct mst_part_words {
 };
 extern const struct mst_part_words mst_parts[MST_PART_COUNT];
 
-/* Its name in a table below the phase that it is within: without the phase, "other" where it is the
- * rest. */
+/* The part's name in a table that has parts below their phase: without the phase's name in front.
+ * The part that is the rest of the phase is called "other". */
 const char *mst_part_row(enum mst_part part);
 
 /* Whether it is what is left of a phase, or of PHP's run. */
 bool mst_part_is_rest(enum mst_part part);
 
-/* The time of the parts within. */
+/* The sum of the parts that are directly in `within`: HANDLE and SEND do not include PHP_RUN. */
 uint64_t mst_parts_within(const uint64_t parts_ns[MST_PART_COUNT], enum mst_within within);
 
 /* The part with most of the time; the first of equal ones. */

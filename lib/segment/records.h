@@ -58,8 +58,8 @@ enum mst_request_flag {
  * connection's next request or at its end. */
 struct mst_delivery {
     uint64_t id;                 /* mst_request.id */
-    uint64_t undelivered_ns;     /* from `complete` until the client had all; MST_UNKNOWN: it had
-                                  * not when the connection ended */
+    uint64_t undelivered_ns;     /* from `complete` until the client had all; MST_UNKNOWN: the
+                                  * client did not have all when the kernel was asked */
     uint64_t undelivered_bytes;  /* that the client did not have at `complete` */
     uint64_t time_ns;            /* CLOCK_MONOTONIC when that was found out */
 };

@@ -37,8 +37,9 @@
     X(PHP_WAIT, "php_wait") \
     X(PHP_RUN,  "php_run")
 
-/* Parts of a request's phases, and what follows them: the third is the phase that has it, or that
- * it is compared with. docs/measuring.md defines them. */
+/* Intervals: parts of a request's phases, and what follows the response. The third argument is the
+ * phase that contains the interval. The last two follow the response: for them it is the phase that
+ * they are compared with. docs/measuring.md defines all intervals. */
 #define MST_INTERVALS(X) \
     X(TLS,          "tls",          READ)   \
     X(H2_WAIT,      "h2_wait",      QUEUE)  \

@@ -24,9 +24,9 @@ bool mst_traceparent_parse(const char *text, struct mst_traceparent *to);
 /* As version 00. */
 void mst_traceparent_format(const struct mst_traceparent *trace, char text[MST_TRACEPARENT_SIZE]);
 
-/* The id of a request's span; with `which`, of each of its spans, and of its trace where it has
- * none. The exports, and the module that hands a request on, derive the same. Never 0, which is no
- * id. */
+/* Derives an id for a request's spans: `which` selects the span, or one half of the trace id for a
+ * request without a trace. The exports, and the module that hands a request on, derive the same id.
+ * It is never 0, because 0 is not a valid id. */
 struct mst_span_of {
     uint64_t started_ns, pid;   /* of the server: since 1970 */
     uint64_t request;

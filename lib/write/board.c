@@ -166,9 +166,10 @@ static bool read_old_header(const char *path, struct mst_header *h)
     return n == (ssize_t)MST_HEADER_FOREVER && memcmp(h->magic, MST_MAGIC, sizeof h->magic) == 0;
 }
 
-/* Whether the board at path is that of another server that runs: the process that its header names
- * lives and has it mapped. (The header alone proves nothing: a worker may have written any pid
- * there.) Of a board of a version that this build cannot read, that is all it can know. */
+/* Whether the board at path belongs to another server that runs. The process that the header names
+ * must live and must have the board mapped: the header alone proves nothing, since a worker may
+ * have written any pid there. Where this build cannot read the board's version, this is the whole
+ * check; else the board must also not be marked as stopped. */
 static bool taken_by_live_server(const char *path, struct mst_header *h)
 {
     struct mst_host_process process;

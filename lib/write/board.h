@@ -113,10 +113,11 @@ bool mst_board_is_to_tell_loss(struct mst_board *b, char sentence[MST_ERROR_MAX]
  * no format has to escape. */
 bool mst_label_is_valid(const char *name);
 
-/* The index of a label of the server's own configuration. Adds the label where there is room;
- * MST_LABEL_OTHER where there is none. Other processes may call it at the same time: it waits a
- * moment for one that is adding a label. Cuts the name to MST_NAME_MAX - 1 bytes. Every index from
- * this file is below label_count, whatever others have written to the table. */
+/* The index of a label of the server's own configuration. Adds the label where there is room, else
+ * returns MST_LABEL_OTHER. Other processes may call it at the same time: it waits a moment for one
+ * that is adding a label. Cuts the name to MST_NAME_MAX - 1 bytes. Whatever other processes have
+ * written to the table, the index of a label is below label_count, that of an other end below
+ * end_count. */
 uint32_t mst_label_intern(struct mst_board *b, const char *name);
 
 /* The same for a server's parent, which must not wait for a child. */

@@ -209,7 +209,8 @@ static uint64_t hash_of(const char name[MST_PATH_NAME_MAX])
     return mix(hash, 0) | UINT64_C(1) << 63;   /* the last bytes, too, decide on the lowest bits */
 }
 
-/* One that is being named has the same name, too, but for a chance of 2^-63. */
+/* An entry whose name is not stored yet is taken for the same name if it has the same hash. Two
+ * different names have the same hash with a probability of 2^-63. */
 static bool is_of(const struct mst_path *p, uint64_t hash, const char name[MST_PATH_NAME_MAX])
 {
     return __atomic_load_n(&p->hash, __ATOMIC_ACQUIRE) == hash

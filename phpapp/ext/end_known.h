@@ -13,8 +13,9 @@
 
 #define MST_KNOWN_NONE UINT64_MAX   /* instead of a wait */
 
-/* What a value is known by: an object by its address, a resource by its number, which no later one
- * of the request gets (an address can be another one's soon). 0: it is neither. */
+/* What identifies a value: the address of an object, or the number of a resource. No later resource
+ * of the request gets the same number, but another object can soon have the same address. 0: the
+ * value is neither. */
 static inline uintptr_t mst_known_key(const zval *value)
 {
     ZVAL_DEREF(value);

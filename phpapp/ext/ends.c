@@ -29,7 +29,8 @@ MST_END(made)
     return wait;
 }
 
-/* The object that is made speaks to nothing yet. What is noted for its address is of one before. */
+/* The new object is not connected yet. What is noted for its address is about an earlier object: it
+ * is cleared. */
 MST_END(new)
 {
     bool is_constructor = Z_TYPE(call->This) == IS_OBJECT;

@@ -87,9 +87,10 @@ static void replace_in_classes(struct mst_wait_line *line)
     } ZEND_HASH_FOREACH_END();
 }
 
-/* With threads, each has copies of all functions, and machine code that the JIT made in one thread
- * calls with that thread's copy, also after the thread has ended (PHP 8.2). What is timed cannot be
- * told then. Where it has a buffer and is not disabled, the JIT can be turned on later. */
+/* With threads, each thread has copies of all functions. Machine code that the JIT made in one
+ * thread calls functions by that thread's copies, even after the thread has ended (PHP 8.2): then
+ * it cannot be told which function is timed. It is enough that the JIT has a buffer and is not
+ * disabled: it can be turned on later. */
 static bool is_unsafe(void)
 {
     const char *jit = INI_STR("opcache.jit");

@@ -25,16 +25,18 @@ struct mst_at_limit {
 /* Reads a server's samples. False: the query failed, or memory ran out. */
 bool mst_at_limit_begin(struct mst_at_limit *a, sqlite3 *db, int64_t server_id);
 
-/* Or adds a pool's next sample, which has no count of that time: at the limit, or below it, since
- * half way from the sample before. False: out of memory. */
+/* Adds the next sample of a pool instead: a pool does not count the time at its limit. Of the time
+ * between two samples, half counts as the first one says, half as the second one. False: out of
+ * memory. */
 bool mst_at_limit_sample(struct mst_at_limit *a, uint64_t time_ns, bool is_full);
 
 /* A request waited for wait_ns from this instant on. */
 void mst_at_limit_add(struct mst_at_limit *a, uint64_t from_ns, uint64_t wait_ns);
 
-/* Frees the lists. Returns what requests, of which the first one began and the last one ended at
- * these instants, waited at the limit, and sets the time at the limit. MST_UNKNOWN where that is 0,
- * and where samples and requests have different clocks. */
+/* Frees the lists. Returns for how long requests waited while the workers were at the limit, and
+ * sets *full_ns to the time at the limit. first_ns, last_ns: when the first request began and the
+ * last one ended. Both times are MST_UNKNOWN where the workers were never at the limit, and where
+ * samples and requests go by different clocks. */
 uint64_t mst_at_limit_end(struct mst_at_limit *a, uint64_t first_ns, uint64_t last_ns,
                           uint64_t *full_ns);
 

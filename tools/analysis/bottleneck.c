@@ -40,8 +40,9 @@ bool mst_summary_waits(const struct mst_summary_server *server)
     return mst_mean_wait_ns(server) >= MST_QUEUE_MEAN_MIN_NS;
 }
 
-/* Whether little of what requests waited in all passed at the limit, and they hardly waited there:
- * of their time there, with one of the workers or without, too little for a finding. */
+/* True where the smaller part of the waits passed while the workers were at the limit (sum_ns: all
+ * waits; waited_ns: those at the limit), and requests hardly waited there: of the time that they
+ * spent at the limit, with a worker or waiting, the waits are too little for a finding. */
 static bool hardly_at_limit(uint64_t sum_ns, uint64_t waited_ns, uint64_t full_ns, uint64_t workers)
 {
     double there;
@@ -142,9 +143,10 @@ bool mst_cpu_is_full(const struct mst_summary *s)
     return s->machine_busy_milli != MST_UNKNOWN && s->machine_busy_milli >= MST_CPU_FULL_MILLI;
 }
 
-/* The CPU time of what belongs to this run: the load tool, and the servers with all processes below
- * their parents, or, where the recording told whose processes were busy, the servers' programs:
- * those have backends without a board, too, but none that took little. */
+/* The CPU time of this run: the load tool's and the servers'. The servers' is the larger of two
+ * sums. One is that of their processes, with all that descend from them. The other is that of the
+ * programs which the recording found to be the servers': it has backends without a board, too, but
+ * no program that took little. */
 uint64_t mst_own_cpu_ns(const struct mst_summary *s)
 {
     uint64_t servers = 0, programs = 0;

@@ -10,8 +10,8 @@
 
 struct number { char text[24]; };
 
-/* "12", "3.4", "0.03": a percentage that a ratio is away from 1. It is 100 of nothing that is still
- * there. */
+/* "12", "3.4", "0.03": by how many percent a ratio is away from 1. A value that fell nearly to 0
+ * has "99.99" at most: "100 % less" would say that nothing is left. */
 static struct number percent(double ratio)
 {
     double away = fabs(ratio - 1) * 100;

@@ -14,8 +14,9 @@
 
 /* ---- which runs ------------------------------------------------------------------ */
 
-/* FILE of FILE#RUN, and in *selected RUN, NULL for all. Files and names may have a '#' in them:
- * FILE is the shortest that is there; where none is, the first one was meant. */
+/* Returns FILE of FILE#RUN, and sets *selected to RUN; NULL: all runs. The names of files and runs
+ * may have a '#', too. The whole text is FILE where such a file exists. Else FILE is the shortest
+ * beginning before a '#' that exists as a file, or the one before the first '#' where none does. */
 static const char *split(apr_pool_t *pool, const char *given, const char **selected)
 {
     const char *first = access(given, F_OK) == 0 ? NULL : strchr(given, '#'), *mark;

@@ -115,7 +115,8 @@ uint64_t mst_summary_failures(const struct mst_summary_client *c)
     uint64_t failed = mst_known(c->failed);
     uint64_t non_2xx = c->non_2xx != MST_UNKNOWN ? c->non_2xx : 0, besides = 0;
 
-    /* What is none of its requests is none of its answers either. */
+    /* Failures that the tool counts besides its requests are not among its answers, either: they
+     * are added to the bad answers. */
     if (c->tool != NULL)
         besides = mst_loadtool_failed_besides(mst_loadtool_for(c->tool), failed,
                                               c->failed_timeout);

@@ -111,9 +111,10 @@ static bool read_queued(struct mst_summary_server *s, sqlite3 *db, const struct 
     return count_rows(&s->queued_at_once, 1000, &q);
 }
 
-/* What the requests found tells it without the accept queue, and a pause in the load makes it no
- * less. Those of a server that had workers enough are not asked. In a thinned archive those that
- * one stands for all come at its instant. */
+/* Reads the number from the samples, and from how many requests each request found when it came.
+ * The latter is known without the accept queue, and a pause in the load does not make it smaller.
+ * It is not read for a server that had workers enough, nor from a thinned archive, where all
+ * requests that one row stands for would come at its instant. */
 bool mst_summary_read_at_once(struct mst_summary_server *s, sqlite3 *db,
                               const struct mst_summary *run)
 {

@@ -21,7 +21,8 @@
 /* The same from the first request's begin to the last one's end, for means and shares of time. */
 #define UNDER_LOAD LOAD " AND time_ns BETWEEN :first_ns AND :last_ns"
 
-/* A query with UNDER_LOAD. All samples are, where no request or no load tool tells more. */
+/* A query with UNDER_LOAD. It takes all samples of LOAD where there was no load tool, or where no
+ * request was recorded. */
 static struct mst_query ask_under_load(sqlite3 *db, const char *sql,
                                        const struct mst_summary_server *s,
                                        const struct mst_summary *run)

@@ -117,8 +117,9 @@ struct mst_summary_pool {
     char    *label;
     uint64_t workers_limit;            /* pm.max_children; the lowest of the load */
     uint64_t samples, max_busy;        /* during the load */
-    uint64_t mean_busy_milli;          /* thousandths of a worker: mean of those samples */
-    uint64_t at_limit_milli;           /* thousandths of them with all its workers busy */
+    uint64_t mean_busy_milli;          /* thousandths of a worker: mean of the samples between the
+                                        * first request's begin and the last one's end */
+    uint64_t at_limit_milli;           /* thousandths of these with all its workers busy */
     uint64_t limit_reached;            /* how often all its workers were busy in the recording */
     /* This run's requests under the label. */
     uint64_t requests;

@@ -70,8 +70,8 @@
 #define MST_HEADLINE_MILLI         200u
 /* Full CPUs are named in the verdict, however little of the time is known to be computing. */
 #define MST_CPU_FLOOR_MILLI        250u
-/* So many times what their CPU time and the number of threads that want a CPU make it, requests can
- * wait for one, and no longer. */
+/* Full CPUs explain a wait up to so many times the requests' CPU time, which is multiplied by the
+ * number of threads that want each CPU. */
 #define MST_CPU_EXPLAINS_FACTOR    4u
 /* Failures of more than a few in a hundred come before everything else: such a run measures the
  * failures. */
@@ -105,16 +105,17 @@
 #define MST_SERIAL_SHORTEST_MAX    1.5
 /* Only those that wait are inside a lock's wait, without the one that has it. */
 #define MST_LOCK_INSIDE_MIN        0.8
-/* Slow requests take more than so many times the median, and so much more than it; where there are
- * so many requests, a hundredth of them is more than one. */
+/* A request is slow where it takes more than MST_TAIL_FACTOR times the median, and more than
+ * MST_TAIL_NS above it. A run has a tail only with so many requests: then one in a hundred is more
+ * than one request. */
 #define MST_TAIL_REQUESTS_MIN      200u
 #define MST_TAIL_FACTOR            3u
 #define MST_TAIL_NS                (20 * MST_NS_PER_MS)
 /* As many slow requests do not come by chance; more than this share of all are not a tail. */
 #define MST_TAIL_SLOW_MIN          5u
 #define MST_TAIL_MOST_MILLI        100u
-/* What so many of the slow requests have, and at most half as many of all, is what they have in
- * common. */
+/* Slow requests have something in common where this share of them has it, and of all requests at
+ * most half that share. */
 #define MST_COMMON_SLOW_MILLI      700u
 
 /* PHP stood still: no request ended for so long, which is so many times what half of them take, and
@@ -190,8 +191,8 @@
 #define MST_DEFAULT_ASYNC_FACTOR   2
 /* As few idle workers, for each busy one, are none: processes are started too slowly. */
 #define MST_SPAWNING_IDLE_MILLI    100u
-/* Where less than this part of what requests waited passed while all workers were busy, and at the
- * limit they hardly waited, processes were still to be started. */
+/* Requests waited for processes that were still to be started, where less than the waits divided by
+ * this number passed while all workers were busy at the limit, and requests hardly waited there. */
 #define MST_STARTED_LATE_PART      2
 /* After a restart a server has its processes again within this time. */
 #define MST_RESTART_NS             (2 * MST_NS_PER_S)
@@ -204,7 +205,8 @@
 #define MST_FACTOR_MIN             3.0
 /* What differs less is seen as the same in single runs, where nothing tells more. */
 #define MST_SAME_RATIO             1.02
-/* From so much on in both respects, answers of another size are answers of another page. */
+/* Answers are taken as those of another page where their mean size differs by this factor and by so
+ * many bytes. */
 #define MST_OTHER_SIZE_RATIO       1.1
 #define MST_OTHER_SIZE_BYTES       256.0
 /* One pair of runs can be neighbours by chance. */

@@ -148,7 +148,7 @@ static void find_knee(struct mst_usl *usl, const struct fit *fit, double largest
         return;
     usl->from = from > 1 ? sqrt(from) : 1;
     usl->to = sqrt(to);
-    /* The law is not a prophet: a knee far from what was tried is none. */
+    /* The fit does not hold far from the concurrencies that were tried: no knee is known there. */
     if (usl->to <= MST_KNEE_WIDEST * usl->from && usl->at <= MST_KNEE_FARTHEST * largest)
         usl->knee = MST_KNEE_KNOWN;
 }

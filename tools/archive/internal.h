@@ -81,8 +81,9 @@ int mst_archive_upgrade(struct mst_archive *a, int version);
 
 /* ---- weights.c --------------------------------------------------------------------- */
 
-/* Where the archive is thinned, each row is as many from now on as it stands for; *times: how many
- * that is on average, 1 also where it is whole. 0, or -1: the error is kept. */
+/* Where the archive is thinned, queries find each row, from now on, as often as it stands for.
+ * *times: how often that is on average; 1 where the archive is whole. 0, or -1: the error is
+ * kept. */
 int mst_archive_repeat_rows(struct mst_archive *a, uint64_t *times);
 
 /* A thinned archive knows of each request in which minute it ended, and no more. */

@@ -9,8 +9,8 @@ static const char schema[] =
 #include "tools/archive/schema.inc"
 ;
 
-/* What columns that are added do not do: up to version 3, a table's key allowed a program once in a
- * run, and requests had an index that nothing uses. */
+/* What cannot be done by adding columns: up to version 3, a table's key allowed a program only once
+ * in a run, and requests had an index that nothing uses. */
 static const char upgrade_of_3[] =
     "DROP INDEX IF EXISTS server_requests_server;"
     "ALTER TABLE programs RENAME TO older_programs;"

@@ -38,8 +38,8 @@ struct slicing {
     char         error[MST_ERROR_MAX];
 };
 
-/* Which rows of a table are in the slice, by their time. An archive that goes on with another
- * begins with that one's last sample. */
+/* Which rows of a table are in the slice, by their time. Where an archive continues another one,
+ * its first sample ("before") is that one's last sample again; has_moment: it is left out. */
 struct table { const char *name, *time; bool has_moment; };
 #define APACHES_END "start_ns + queue_ns + read_ns + handle_ns + send_ns"
 #define PHPS_END    "start_ns + run_ns"

@@ -255,8 +255,8 @@ static uint64_t label_of(sqlite3_stmt *columns, int at)
                                   (size_t)sqlite3_column_bytes(columns, at + MST_THIN_LABEL));
 }
 
-/* Where it belongs to a request of another side already, or to several, what is together is not
- * known well enough for one of them to stand for others. */
+/* Where a request of Apache's fits several of PHP's, or one of PHP's fits several of Apache's, it
+ * is not known which of them belong together: each is kept, and stands for itself alone. */
 static void check_joined(struct thinning *t, struct mst_thin_row *row, struct minute *m)
 {
     int64_t php = row->rowid[MST_THIN_PHP];

@@ -19,8 +19,8 @@
 #define PHPS_LARGEST 6
 _Static_assert(APACHES_LARGEST <= MST_THIN_MAXIMA, "room for each");
 
-/* Of 500 requests of a label in a minute and more, a quantile is wrong by 2 % of them at most; of
- * fewer by ten requests, and by a tenth of them at most. */
+/* With 500 requests or more of a label in a minute, the rank of a quantile is wrong by at most 2 %
+ * of them. With fewer, it is wrong by at most ten requests, and by at most a tenth of them. */
 #define REQUESTS { .slowest = 20, .slow_one_of = 100, .runs = 10, .runs_enough = 50, \
                    .run_few = 10, .run_many = 100 }
 #define SAMPLES  { .runs = 6 }

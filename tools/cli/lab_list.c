@@ -96,7 +96,7 @@ static bool list_json(apr_pool_t *pool)
         mst_sink_puts(&sink, "]");
     }
     mst_sink_puts(&sink, "}\n");
-    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    mst_sink_flush(&sink);   /* main checks that stdout took all of it */
     return !l.failed;
 }
 

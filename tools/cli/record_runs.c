@@ -127,7 +127,7 @@ static void put_summary(const struct mst_record_request *r, const struct mst_sum
     } else {
         mst_report_brief(&sink, summary, r->recording.archive, r->percentiles);
     }
-    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    mst_sink_flush(&sink);   /* main checks that stdout took all of it */
 }
 
 static const char *or_null(const char *text)

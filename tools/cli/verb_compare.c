@@ -128,7 +128,7 @@ static void put(const struct options *o, const struct mst_comparison_table *t)
 
     mst_sink_init(&sink, mst_write_file, stdout);
     o->format->put(&sink, t);
-    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    mst_sink_flush(&sink);   /* main checks that stdout took all of it */
 }
 
 static int exit_status(const struct options *o, const struct mst_comparison_table *t)

@@ -254,7 +254,7 @@ static int export_to_file(const struct job *job)
     }
     mst_sink_init(&sink, mst_write_file, stdout);
     status = put(&sink, job);
-    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    mst_sink_flush(&sink);   /* main checks that stdout took all of it */
     return status;
 }
 

@@ -36,7 +36,8 @@ struct archives {
 
 /* ---- the runs -------------------------------------------------------------------- */
 
-/* Takes the place of the archives, where a time of them is wanted, or what a directory has. */
+/* Replaces the archives by one with the wanted time of all of them: called where the user names a
+ * time, or a directory of archives. */
 static int slice(struct archives *a, const struct mst_report_options *o)
 {
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
@@ -309,7 +310,7 @@ static int write_report(const struct job *job)
     }
     mst_sink_init(&sink, mst_write_file, stdout);
     status = put(&sink, job);
-    mst_sink_flush(&sink);   /* whether it arrived, main asks */
+    mst_sink_flush(&sink);   /* main checks that stdout took all of it */
     return status;
 }
 

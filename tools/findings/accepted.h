@@ -26,8 +26,9 @@ uint64_t mst_fpm_usual_start(const struct mst_fpm_pool *pool);
 /* FPM starts with these. It does not start at all with others. */
 bool mst_fpm_accepts(const struct mst_fpm_pool *pool);
 
-/* Sets the limit, and of pm = dynamic that so many are there before the load comes: FPM starts at
- * most as many a second as pm.min_spare_servers lacks. */
+/* Sets the limit. With pm = dynamic it also has FPM start that many workers before the load comes:
+ * under load FPM adds workers once a second, and at most as many as idle ones are missing to
+ * pm.min_spare_servers. */
 void mst_fpm_set_limit(struct mst_fpm_pool *pool, uint64_t workers);
 
 /* So many are there before the load comes, as far as the limit allows. */

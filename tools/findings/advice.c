@@ -92,8 +92,9 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
     return all;
 }
 
-/* What a run's finding, or of several servers the need, says of that: the limit to set
- * (MST_UNKNOWN: it says none), what to do, and what that changes. */
+/* The advice on a server's workers that the findings have already: that of its need where the run
+ * has several servers, else that of its finding. workers: the limit to set; MST_UNKNOWN: there is
+ * no such number. action: what to do. predicted: what that changes. */
 struct said { uint64_t workers; const char *action, *predicted; };
 
 static struct said said_of(const struct mst_summary *run, const struct mst_summary_server *server)
@@ -111,9 +112,9 @@ static struct said said_of(const struct mst_summary *run, const struct mst_summa
     return (struct said){ mst_finding_number(f, "workers_advised"), f->action, f->predicted };
 }
 
-/* Requests waited: all that were there, waiting or held, could have had a worker. They may
- * wait although there are workers enough on average: then the average gives no number. Where there
- * is a finding, its advice is this one. */
+/* Requests waited for workers. Enough would be a worker for each request that was there on average,
+ * with a worker or waiting. Where the limit is as high already, requests waited at times only, and
+ * an average gives no number. A number that a finding advises is used instead of the average. */
 static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
                         const struct mst_summary_server *server, const struct mst_demand *d)
 {

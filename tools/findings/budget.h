@@ -29,8 +29,8 @@ struct mst_budget mst_budget_make(const struct mst_summary *s);
 struct mst_budget mst_budget_of(const struct mst_budget *run,
                                 const struct mst_summary_server *front);
 
-/* Whether a server is one of those that the load was for: a neighbour whose page somebody looks at
- * meanwhile has less than a hundredth of the requests of the one with most. */
+/* True where the load was for the server. A server whose page somebody only looks at meanwhile is
+ * not meant: it has less than a hundredth of the requests of the busiest server. */
 bool mst_is_served(const struct mst_budget *b, const struct mst_summary_server *server);
 
 /* Thousandths of the time of all requests; 0 where there is none. */

@@ -115,7 +115,8 @@ static uint64_t number_of(struct reading *r, const struct mst_setting *s)
     return r->unknown ? 0 : n;
 }
 
-/* Without the files, what the server did not tell is not known: the default is a guess. */
+/* Adds the change of one setting. Where the files are not known, the server itself has to have told
+ * the present value: its default would be a guess, and then no setting is changed. */
 static void add_change(struct reading *r, const struct mst_setting *s, const char *to)
 {
     struct mst_changes *c = r->change;
@@ -268,7 +269,7 @@ static const struct { const char *names[2], *other, *usual[2]; } mpm_settings[MS
     [MST_MPM_THREAD_LIMIT] = { { NULL, "ThreadLimit" }, NULL, { NULL, "64" } },
 };
 
-/* What stands nowhere belongs to the others of the MPM. */
+/* A setting that is in no file is added to the file that has the other settings of the MPM. */
 static void find_mpm_file(struct reading *r)
 {
     struct mst_query q = mst_query_ask(r->of->db, "SELECT file FROM settings WHERE server_id = :id "
@@ -307,7 +308,7 @@ static bool read_httpd(struct reading *r, struct httpd *h)
     return !r->unknown;
 }
 
-/* What httpd corrects to the same is left as it is. */
+/* Leaves out a setting whose value in the file httpd corrects to the new value anyway. */
 static void add_httpd(struct reading *r, const struct httpd *h, const struct mst_mpm *to)
 {
     struct mst_mpm now = h->mpm;

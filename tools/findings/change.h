@@ -25,10 +25,12 @@ struct mst_changed {
 void mst_change_limit(struct mst_changes *c, const struct mst_changed *of, uint64_t workers);
 /* So many of them there before the load comes. */
 void mst_change_ready(struct mst_changes *c, const struct mst_changed *of, uint64_t workers);
-/* Processes that live long: no limit on their requests, nor on their idle time. */
+/* Makes processes live longer: removes the limit on their requests; where there is none and
+ * pm = ondemand, sets a longer idle timeout; where neither is to be changed, has as many processes
+ * ready as were busy at most. */
 void mst_change_lifetime(struct mst_changes *c, const struct mst_changed *of);
 
-/* A number that fits all others. */
+/* A setting that can be changed alone: the server accepts its value with any other settings. */
 enum mst_alone {
     MST_ALONE_LISTEN_BACKLOG, MST_ALONE_FPM_BACKLOG, MST_ALONE_HTTP2_WORKERS,
     MST_ALONE_ASYNC_FACTOR, MST_ALONE_KEEPALIVE, MST_ALONE_FPM_FILES, MST_ALONE_COUNT

@@ -22,10 +22,10 @@ struct mst_per_process {
     double bytes, low, high;
 };
 
-/* An archive's numbers can be any: more are none. */
+/* Advice is never for more workers than this: an archive from elsewhere can have any numbers. */
 #define MST_WORKERS_MOST 1e15
 
-/* Of 0 requests where none held a worker. */
+/* The rate and the times are 0 where no request held a worker for a time that can be measured. */
 struct mst_demand mst_demand_of(const struct mst_summary *run,
                                 const struct mst_summary_server *server);
 /* Why the demand tells nothing of limits; NULL: it does. */
@@ -47,8 +47,8 @@ bool mst_keepalive_holds(const struct mst_summary_server *server);
  * with the workers that idle connections held. */
 double mst_demand_at_once(const struct mst_summary_server *server, const struct mst_demand *d);
 
-/* Where they did not: as many as arrivals at random need for 99 % of the time, of that mean; no
- * fewer than were seen. */
+/* Where workers did not run out: how many are enough for 99 % of the time, if requests arrive at
+ * random and hold so many workers on average. mst_demand_enough(): no fewer than were seen busy. */
 double mst_poisson_most(double mean);
 uint64_t mst_demand_enough(const struct mst_summary_server *server, const struct mst_demand *d);
 

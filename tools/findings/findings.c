@@ -76,8 +76,8 @@ static uint64_t heaviest_of_servers(const struct mst_summary *s)
     return most;
 }
 
-/* The first finding, and the second where it explains a headline's share, too. */
-/* A few requests are not a sample of those that a prediction is about. */
+/* Removes the predictions where the run has only a few requests: these are not a sample of the
+ * requests that a prediction is about. */
 static void predict_from_enough(struct mst_summary *s)
 {
     const struct mst_summary_server *front = mst_summary_front(s);
@@ -88,6 +88,8 @@ static void predict_from_enough(struct mst_summary *s)
             s->findings[i].predicted[0] = '\0';
 }
 
+/* Makes the verdict of the first finding, and of the second where it explains a headline's share,
+ * too. */
 static void judge(struct mst_summary *s)
 {
     size_t used = 0, i;
@@ -103,7 +105,8 @@ static void judge(struct mst_summary *s)
     }
 }
 
-/* Full CPUs, though it is not known whom they delayed: then it is not nothing that ran out. */
+/* The finding that the CPUs were full. find_nothing() puts it into the verdict, although it is not
+ * known whom they delayed: "nothing ran out" would be wrong. NULL: the CPUs were not full. */
 static struct mst_finding *full_cpus(struct mst_summary *s)
 {
     size_t i;
@@ -114,7 +117,7 @@ static struct mst_finding *full_cpus(struct mst_summary *s)
     return NULL;
 }
 
-/* The other findings stay behind it: what they explain does not decide. */
+/* Makes a verdict where no finding explains enough for one. The other findings stay behind it. */
 static void find_nothing(struct mst_inquiry *q)
 {
     struct mst_finding *f = full_cpus(q->s);

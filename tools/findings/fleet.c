@@ -75,7 +75,8 @@ static int compare_kinds(const struct mst_finding *a, const struct mst_finding *
     return order != 0 || a->certainty != MST_CANNOT_TELL ? order : strcmp(a->text, b->text);
 }
 
-/* Those that say the same next to each other; first the one that has most of it for itself. */
+/* Puts findings that say the same next to each other, first the one that explains most of its own
+ * server's time. */
 static int by_kind(const void *left, const void *right)
 {
     const struct one *a = left, *b = right;

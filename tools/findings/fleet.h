@@ -9,14 +9,15 @@
 /* Of what a server's findings have a share: of the time of all requests, or of their number. */
 enum mst_fleet_share { MST_FLEET_TIME, MST_FLEET_REQUESTS };
 
-/* Calls a rule with the budget of each server in turn, which it has for itself: it meets the run's
- * findings and its own server's. Where the load tool talks to one server only, its findings stay
- * as they are. Of several each says whose it is, and its weight and share are those of the
- * fleet. */
+/* Calls a rule once for each server that the load was for, with that server's budget. A call sees
+ * the run's findings and those that it adds itself, but not those of the other servers. With one
+ * server the findings stay as the rule makes them. With several, each finding says whose it is, and
+ * its weight and share become those of all servers together. */
 void mst_for_each_front(struct mst_inquiry *q, enum mst_fleet_share share,
                         void (*rule)(struct mst_inquiry *q));
 
-/* What one server only has, and makes it the odd one, comes before the finding that says so. */
+/* Where a finding says that a server is the odd one: puts the heaviest finding that this server
+ * alone has, which is the cause, before it. */
 void mst_fleet_causes_first(struct mst_summary *s);
 
 #endif

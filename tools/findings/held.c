@@ -88,8 +88,8 @@ static const struct mst_holders apache_pages = { HELD_BY("path"), true, "Request
                                 php_pages = { RUN_BY(MST_PHPS_PATH), true, "Requests for" },
                                 php_scripts = { RUN_BY("script"), false, "Script" };
 
-/* A page, label or script that had the workers for more of their time than its requests are many,
- * while others waited: it explains its own time and theirs. */
+/* Finds a page, label or script whose share of the workers' time is far larger than its share of
+ * the requests, while other requests waited: it explains its own time and their waits. */
 static bool find_holder(struct mst_inquiry *q, const struct mst_summary_server *server,
                         const struct mst_holders *holders)
 {

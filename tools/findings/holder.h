@@ -39,8 +39,9 @@ bool mst_holder_knows_pages(const struct mst_inquiry *q, const struct mst_summar
 uint64_t mst_holder_of_time_milli(const struct mst_holder *h);
 uint64_t mst_holder_of_requests_milli(const struct mst_holder *h);
 
-/* Whether the group has most of the time, and far more of it than its requests are many. What no
- * page's path is ("(other)") does not. */
+/* True where the group has at least half of the time, and its share of the requests is at most half
+ * as large as its share of the time. False for a page's name that is not a path ("(other)"), and
+ * for the only group. */
 bool mst_holder_stands_out(const struct mst_holder *h, const struct mst_holders *holders);
 
 #endif

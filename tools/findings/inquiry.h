@@ -39,9 +39,9 @@ void mst_weigh_failure(struct mst_finding *f, uint64_t floor);
 /* What explains less than others, or follows from them, is not a headline. */
 void mst_found_no_headline(struct mst_finding *f);
 
-/* Whether what is found of a server belongs to this inquiry's: that it is the budget's front, or a
- * PHP that works for it. What belongs to none that is served belongs to the one with most
- * requests. */
+/* True where findings about the server belong to this inquiry: the server is the budget's front, or
+ * a PHP that works for it. A server that works for none of those that the load was for belongs to
+ * the busiest one's inquiry. */
 bool mst_is_ours(const struct mst_inquiry *q, const struct mst_summary_server *server);
 
 /* For how long requests waited for a server's workers while it restarted, and how many of its
@@ -54,12 +54,13 @@ uint64_t mst_restart_exits(struct mst_inquiry *q, const struct mst_summary_serve
 const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst_code code,
                                            const char *server);
 
-/* What a limited resource explains of the time that requests waited for workers: its part of the
- * time for which workers were held, by requests or by idle connections. Thousandths. */
+/* The weight, in thousandths, of a resource that took part_ns of the requests' time. It explains
+ * this part, and of the waits for workers the same share as of the time for which workers were
+ * held, by requests or by idle connections. */
 uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns);
 
-/* The same of what lets in one request at a time and is never free: all requests that wait for
- * workers would wait there. */
+/* The same for a resource that lets in one request at a time and is never free. It explains all
+ * waits for workers: with more workers, these requests would wait for the resource instead. */
 uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_ns);
 
 #endif

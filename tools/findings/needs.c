@@ -85,7 +85,8 @@ static void take_plan(struct mst_inquiry *q, struct mst_need *need,
     need->bound = bounds[plan->next];
 }
 
-/* Idle connections hold workers: as many as wait more would be enough, which is not a plan. */
+/* Idle connections hold most of the workers. A further worker for each request that waits would be
+ * enough on average. No plan is made for this case, so there is no action and no prediction. */
 static void take_keepalive(struct mst_need *need, const struct mst_demand *d)
 {
     double wanted = ceil(mst_demand_at_once(need->server, d));

@@ -16,7 +16,7 @@ static uint64_t time_of(const struct mst_summary_server *s)
     return s->phases[mst_summary_is_php(s) ? MST_PHASE_PHP_RUN : MST_PHASE_TOTAL].p50_ns;
 }
 
-/* The mean: most requests need not wait where some wait long. */
+/* The mean: the median can be 0 although some requests wait long. */
 static uint64_t wait_of(const struct mst_summary_server *s)
 {
     enum mst_phase phase = mst_summary_is_php(s) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE;
@@ -92,8 +92,9 @@ static void learn_usual(struct peers *p, const struct measure *m, uint64_t *usua
     *spread = known ? median(p) : 0;
 }
 
-/* A limit is exact: it differs where most have the same. Of the others the distance has to be
- * beyond what the peers differ by among themselves, and half of what is usual. */
+/* A limit is exact: it is odd where it differs from the one limit that most peers have. Any other
+ * value is odd where it is farther from the median than the peers are from each other, and by more
+ * than half of the median. */
 static bool is_odd(const struct peers *p, enum mst_odd which, uint64_t value)
 {
     uint64_t usual = p->usual[which], spread = p->spread[which], apart;

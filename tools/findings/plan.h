@@ -54,7 +54,8 @@ bool mst_plan_is_threaded(const struct mst_summary_server *server);
 bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
                       const struct mst_summary_server *server, sqlite3 *db);
 
-/* MaxRequestWorkers is a multiple of ThreadsPerChild: Apache lowers what is none. */
+/* Rounds the advised number up to a multiple of ThreadsPerChild: Apache lowers any other value of
+ * MaxRequestWorkers to such a multiple. */
 void mst_plan_fill_processes(struct mst_workers_plan *plan, uint64_t threads_per_child);
 
 /* The same of one of several FPM pools, by what was there at once: which pool the load tool's

@@ -18,8 +18,9 @@
 
 /* ---- what to change -------------------------------------------------------------------------- */
 
-/* As many as were busy, as many as wanted to be served at once, and one for each of the load tool's
- * connections, as far as the limit allows. */
+/* How many workers to have ready before the load: the largest of those that were busy at most, of
+ * the requests that wanted to be served at once, and of the load tool's connections. The last two
+ * count up to the limit. */
 static uint64_t ready_for(const struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t wanted = q->b.fleet ? 0 : mst_known(q->s->client.concurrency);
@@ -31,7 +32,8 @@ static uint64_t ready_for(const struct mst_inquiry *q, const struct mst_summary_
     return wanted > busy ? wanted : busy;
 }
 
-/* net.core.somaxconn when the recording began; MST_UNKNOWN. */
+/* The longest accept queue that can be set: net.core.somaxconn when the recording began, at most
+ * BACKLOG_MOST. BACKLOG_MOST where somaxconn is not known. */
 static uint64_t somaxconn(struct mst_inquiry *q)
 {
     struct mst_query row = mst_query_ask(q->db, "SELECT CAST(value AS INTEGER) AS most FROM "

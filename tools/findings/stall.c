@@ -12,8 +12,8 @@
 
 #define ENDED "start_ns + run_ns"
 
-/* The longest time between two ends in which a request ran: from the latest end backwards, as those
- * that ended later say since when one did. */
+/* The longest time in which a request ran and none ended. Reads the ends from the latest one
+ * backwards: the requests that ended later tell since when one ran. */
 static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
 {
     struct mst_query rows = mst_query_ask(q->db,
@@ -38,7 +38,7 @@ static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
                MST_STALL_FACTOR * mst_known(q->b.php->phases[MST_PHASE_PHP_RUN].p50_ns);
 }
 
-/* Those that ran in its second half. */
+/* The requests that ran through all of the second half of the stall. */
 #define STALLED "AND start_ns <= :half AND " ENDED " >= :until "
 
 static void set_times(struct mst_query *query, const struct mst_stall *stall)
@@ -122,8 +122,9 @@ static bool is_of_workers(enum mst_code code)
            code == MST_CODE_CANNOT_TELL;
 }
 
-/* What is found of workers, of that wait and of the slowest requests follows from the stall where
- * that has most of it: advice on it would not have helped. */
+/* The findings about that wait and about the slowest requests follow from the stall, and leave the
+ * verdict. So do those about workers, where the requests that the stall held up have at least half
+ * of all waits for workers: advice on workers would not have helped. */
 static void demote_what_follows(struct mst_inquiry *q, enum mst_code code, uint64_t waited_ns)
 {
     bool has_most = 2 * waited_ns >= q->b.ns[MST_PART_QUEUE] + q->b.ns[MST_PART_PHP_WAIT];

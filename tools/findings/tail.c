@@ -23,7 +23,8 @@ static const char behind_slow[] =
     "p.request_id IN (SELECT request_id " MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow)";
 static const char slow_itself[] = "p.server_id = :id AND " PHP_TOTAL " > :slow";
 
-/* What explain looks at has requests that began before. */
+/* The second of the run in which a request began. NULL: it began before the run, as requests can
+ * that mpmstat explain reads. */
 #define BEGAN_IN_SECOND "CASE WHEN start_ns >= :started THEN (start_ns - :started) / 1000000000 END"
 
 /* What most slow requests share, and few others have. */
@@ -166,7 +167,7 @@ void mst_find_tail(struct mst_inquiry *q)
     look_for_common(q, &t);
     f = mst_found(q, MST_CODE_TAIL, MST_CERTAIN, t.excess_ns);
     if (has_headline(q->s))
-        f->weight /= 2;   /* that says why; this, which requests */
+        f->weight /= 2;   /* the headline says why, the tail which requests */
     if (t.part == MST_PART_QUEUE || t.part == MST_PART_PHP_WAIT ||
         mst_findings_get(q->s, MST_CODE_HELD_BY, "") != NULL)
         mst_found_no_headline(f);

@@ -59,9 +59,9 @@ static void add_end(struct spacing *p, uint64_t *last, uint64_t ended, uint64_t 
     *last = ended;
 }
 
-/* Whether waits ended one after the other, as regularly as of a thing that serves one at a time,
- * and the shortest took as long as one takes there. How many were inside at once on average is
- * known without the single ends, too. */
+/* YES: the waits ended one by one, as regularly as where one request at a time is served, and the
+ * shortest wait took about as long as serving one request. NO also where too few requests waited at
+ * once on average. UNKNOWN: enough did, but a thinned archive does not have all single ends. */
 static enum mst_answer is_serial(const struct spacing *p, double inside_min, bool has_all_ends)
 {
     double n = (double)p->count - 1, mean, deviation;

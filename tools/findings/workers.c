@@ -202,8 +202,8 @@ static void find_php_queue(struct mst_inquiry *q)
     mst_say_php_queue(f, &q->b);
 }
 
-/* Apache's workers, which wait for PHP's, run out for that alone: what requests waited for those
- * follows from PHP's. */
+/* Apache's workers run out because they wait for PHP's: then the time that requests waited for
+ * Apache's workers follows from PHP's limit, and counts for this finding. */
 static void find_php(struct mst_inquiry *q, bool apache_too)
 {
     const struct mst_summary_server *php = q->b.php;

@@ -28,7 +28,8 @@
  * busy machine lets a process wait before it notes the time. */
 #define OUTLIERS      2
 #define OUTLIERS_PART 100
-/* Of the requests that would not fit by chance, those that have to: in hundredths. */
+/* Some requests fit any offset by chance. Of the others, so many in a hundred have to fit the best
+ * offset: else none is known. */
 #define DISTINCT_PERCENT 50
 #define RANGE_NS      (INT64_MAX / 8)
 
@@ -40,10 +41,10 @@ struct edges { struct edge *items; size_t count, room; };
 /* Offsets of the server's clock less the client's that are looked at, and what was found there. */
 struct window {
     int64_t from, to;
-    size_t  rows, pairs;                   /* looked at: of the client, with the server's */
-    long    best;                          /* of them, at the offset that most allow */
-    double  mean;                          /* of them, at any offset of the window */
-    int64_t low, high;                     /* the offsets that as good as that many allow */
+    size_t  rows, pairs;                   /* looked at: the client's rows; their pairs */
+    long    best;                          /* how many rows fit the best offset */
+    double  mean;                          /* how many rows fit any offset, on average */
+    int64_t low, high;                     /* offsets that nearly as many rows fit */
 };
 
 static int by_place(const void *a, const void *b)

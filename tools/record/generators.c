@@ -78,9 +78,10 @@ static bool read_spans(struct mst_spans *spans, sqlite3 *db, int64_t run_id, con
     return mst_query_done(&q) && fine;
 }
 
-/* From what a request's begin at the client precedes to what its end there follows: the response's
- * first byte, as a client can have the last one before the server has noted that it is sent. Of the
- * Apaches, which see a request first; of PHP, only its begin, where no Apache was recorded. */
+/* Reads the spans of the servers' requests. Such a span begins after the request begins at the
+ * client, and ends before it ends there: with the response's first byte, as the client can have the
+ * last byte before the server notes that it is sent. The requests are those of the Apaches, which
+ * see them first; without an Apache they are PHP's, up to the moment when PHP begins. */
 static bool read_servers(struct import *i)
 {
     sqlite3 *db = mst_archive_db(i->archive);

@@ -17,7 +17,7 @@ struct mst_recording_options {
     struct mst_target_names targets;   /* as on the command line */
     char *const *command;         /* NULL at its end; NULL: none, until interrupted */
     char *const *environment;     /* the command's, NULL at its end; NULL: mpmstat's own */
-    uint64_t     timeout_ns;      /* 0: as the adapter says, or the one above */
+    uint64_t     timeout_ns;      /* 0: the adapter's, or else MST_RECORDING_TIMEOUT_NS */
     bool         add_flags;       /* let the adapter add flags to the command */
     bool         memory;          /* read the servers' memory */
     bool         verbose;         /* show the load tool's output as it comes */

@@ -29,7 +29,8 @@
 
 #define LOG "-wal"
 #define THINNED ".thinned"       /* the copy that takes an archive's place once it is whole */
-/* What belongs to an archive, itself the last: it is what a removal that was cut short finds. */
+/* The ends of the names of an archive's files. The archive itself is the last: where a removal is
+ * cut short it is still there, and the next removal finds it. */
 static const char *const parts[] = { "-journal", "-shm", LOG, THINNED, "" };
 
 /* Held while archives are removed, and while one is replaced by its thinned copy. */
@@ -88,7 +89,7 @@ uint64_t mst_rotation_end_ns(const struct mst_rotation *r, uint64_t wall_ns)
 
 /* ---- how large they are ---------------------------------------------------------------- */
 
-/* Bytes of the archive of that name and of its log. */
+/* Bytes of all files of the archive of that name. */
 static uint64_t bytes_of(int directory, const char *name)
 {
     char part[NAME_MAX + 16];

@@ -83,7 +83,8 @@ static int on_delivery(void *context, const struct mst_delivery *delivery, uint6
     return found ? 0 : keep_late(s, delivery, key);
 }
 
-/* Those that are not found now are of requests from before the recording, or lost. */
+/* Adds the late deliveries to their requests. Where the request is still not in the archive, it is
+ * from before the recording, or its record is lost: the delivery is dropped. */
 static int add_late(struct mst_sampler *s)
 {
     bool found;

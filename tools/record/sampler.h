@@ -106,9 +106,9 @@ int mst_sampler_end_load(struct mst_sampler *s);
 int mst_sampler_drain(struct mst_sampler *s, bool *quiet);
 int mst_sampler_finish(struct mst_sampler *s);
 
-/* Ends what is recorded into this archive where another one follows: what the journal gets from
- * here on is that one's, which begins with this one's last sample. Then go_on, before the next
- * tick. A server that does not answer is not an error. */
+/* Ends this server's part of an archive that another one follows. Journal records from here on
+ * belong to the next archive, which begins with the last sample of this one. Call
+ * mst_sampler_go_on() before the next tick. A server that does not answer is not an error. */
 int mst_sampler_hand_over(struct mst_sampler *s);
 int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_t run_id);
 

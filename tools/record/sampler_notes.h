@@ -9,7 +9,8 @@
 #include "record/sampler.h"
 
 int mst_sampler_note(struct mst_sampler *s, const char *text);
-/* Each sentence is noted once, and MST_NOTES_MAX of them: a server can make up others for ever. */
+/* Notes each sentence once, and at most MST_NOTES_MAX of them in an archive: a server could cause
+ * new ones for ever. */
 int mst_sampler_note_trouble(struct mst_sampler *s, const char *text);
 
 /* The server has answered a look: it is no longer lost. */

@@ -18,7 +18,7 @@ struct mst_thinning {
 
 /* Looks for archives to thin, unless it still does. Nothing where the rotation thins none. */
 void mst_thinning_look(struct mst_thinning *t, const struct mst_rotation *rotation);
-/* What has been thinned is; the archive in progress stays whole. */
+/* Ends the thread. Archives that are thinned stay so; the one that it is thinning stays whole. */
 void mst_thinning_end(struct mst_thinning *t);
 
 #endif

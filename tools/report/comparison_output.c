@@ -36,8 +36,8 @@ static bool has_noise(const struct mst_comparison_table *t)
     return false;
 }
 
-/* Of single runs the sentence has said once that they cannot tell, and of what does not compare,
- * that none is the faster one. */
+/* A row says which side is faster only where that can be told. Else it has the difference alone:
+ * the sentence above says once that single runs cannot tell, or that the sides do not compare. */
 static const char *text_of(const struct mst_comparison_table *t, const struct mst_comparison *c)
 {
     bool is_plain = (c->bounded && t->obstacles.count == 0) || c->by[0] == '\0';

@@ -165,7 +165,7 @@ static bool is_of_most(const struct mst_comparison_cause *cause,
     return 2 * cause->runs > side->count;
 }
 
-/* Some findings say that there is none to be seen. */
+/* False for the findings that say that no cause is known. */
 static bool is_cause(enum mst_code code)
 {
     return code != MST_CODE_NOTHING && code != MST_CODE_TOO_SHORT && code != MST_CODE_CANNOT_TELL;

@@ -14,8 +14,8 @@ void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *s)
     mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 0, MST_TEXT_WIDTH, s->verdict);
 }
 
-/* A sentence of the verdict. What to do about it stands below it, so that it is clear of two
- * actions which is for what; a prediction is known only for the first one alone. */
+/* A sentence of the verdict, with its action below it: of two actions it is then clear which one is
+ * for which sentence. Only the first has its prediction, which holds for the first action alone. */
 static void put_headline(struct mst_sink *sink, const struct mst_finding *f, bool is_first,
                          unsigned width)
 {

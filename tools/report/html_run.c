@@ -27,7 +27,8 @@ static void put_charts(struct mst_sink *sink, size_t run)
              MST_PAGE_NO_SCRIPT "</div>\n", run);
 }
 
-/* What the time does not consist of: the same view as above. */
+/* The place of the charts of what limits the requests. assets/report.js draws them together with
+ * those of put_charts(), and zooms all of them together. */
 static void put_more_charts(struct mst_sink *sink, size_t run)
 {
     mst_html(sink, "<h3>Errors, queues, limits, processes</h3>\n"

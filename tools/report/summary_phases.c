@@ -109,8 +109,8 @@ static void put_run(const struct table *t, const struct mst_summary_times *whole
             put_row(t, PART, mst_part_row(part), &t->server->parts[part].times);
 }
 
-/* PHP's run stands where its wait ends, and where it goes on while the answer is sent; in brief it
- * is one row. */
+/* php_run has two rows: one behind php_wait in the phase `handle`, and one in the phase `send` for
+ * the part that ran while the answer was sent. In brief both are one row. */
 static void put_parts(const struct table *t, enum mst_within within,
                       const struct mst_summary_times *whole, enum level level)
 {
@@ -137,8 +137,8 @@ static void put_log(const struct table *t)
         put_row(t, PART, "log", &t->server->intervals[MST_INTERVAL_LOG].times);
 }
 
-/* In brief, what PHP did stands in place of the phase in which Apache waited for it, and beside the
- * rest of the sending. */
+/* In brief, php_wait and php_run take the place of the phase `handle`, in which Apache waits for
+ * PHP; and the phase `send` is shown without the time in which PHP still ran. */
 static void put_phase(const struct table *t, enum mst_phase phase)
 {
     static const int within[MST_PHASE_COUNT] = {

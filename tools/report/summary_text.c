@@ -83,7 +83,7 @@ static void put_head(const struct view *v)
     mst_sink_char(v->sink, '\n');
 }
 
-/* What the brief text leaves out: where it is. */
+/* Says where to read what the brief text leaves out. */
 static void put_place(const struct view *v)
 {
     char *const words[] = { (char *)v->path, NULL };

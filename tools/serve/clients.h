@@ -15,8 +15,8 @@
 
 #define MST_CLIENTS_MAX 256u
 
-/* Those that were ended here are connections, too, until their threads have seen it. There are
- * never more of both together. */
+/* A connection that was ended here still counts until its thread has noticed that. At most so many
+ * connections exist at a time, open and ended ones together. */
 #define MST_CLIENTS_ALL_MAX (2 * MST_CLIENTS_MAX)
 
 struct mst_client;

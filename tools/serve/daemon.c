@@ -126,8 +126,9 @@ static bool has_certificate(struct MHD_Connection *connection)
         && problems == 0;
 }
 
-/* 0, or the status to refuse with and a sentence. Without credentials the name is checked by which
- * the client asks: a browser sends that of the page's own site. */
+/* Checks who may ask. Returns 0, or the status to refuse with and a sentence. Where no credentials
+ * are configured, it checks the name in the header Host: if a page of another site asks through a
+ * browser, the browser sends that site's name. */
 static unsigned check_access(const struct mst_secrets *secrets, struct MHD_Connection *connection,
                              const char **sentence)
 {

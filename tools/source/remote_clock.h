@@ -36,15 +36,17 @@ bool mst_remote_clock_contradicts(const struct mst_remote_clock *clock,
                                   const struct mst_snapshot *status, uint64_t asked_ns,
                                   uint64_t answered_ns, uint64_t *by_ns);
 
-/* How far its clock is ahead of our wall clock, which is offset_ns ahead of our CLOCK_MONOTONIC;
- * it is at most the uncertainty from that. The middle of the bounds: half of a round trip. Where
- * they are wide, the answer was waited for, and a status is made when the wait for a worker is
- * over: then it is near the lower one. Only where it is known. */
+/* How far the server's clock is ahead of our wall clock, which is offset_ns ahead of our
+ * CLOCK_MONOTONIC. The true value is at most uncertainty_ns away. The estimate is the middle of the
+ * bounds, but at most 50 ms above the lower one: where the bounds are further apart, the answer was
+ * waited for, and a status is made at the end of the wait for a worker, near the lower bound.
+ * Precondition: the clock is known. */
 struct mst_clock_offset { int64_t ahead_ns; uint64_t uncertainty_ns; };
 struct mst_clock_offset mst_remote_clock_offset(const struct mst_remote_clock *clock,
                                                 uint64_t offset_ns);
 
-/* An instant of its own by our wall clock. Where the clocks may agree, it is what it is. */
+/* Converts an instant of the server's clock to our wall clock. The instant is returned unchanged
+ * where the bounds are not known, or allow that both clocks agree. */
 uint64_t mst_remote_clock_ours(const struct mst_remote_clock *clock, uint64_t offset_ns,
                                uint64_t its_ns);
 

@@ -85,9 +85,9 @@ static void add_label(struct mst_sample *sample, const struct mst_snapshot_label
         add_known(&sample->classes[i], label->status[i]);
 }
 
-/* The fullest: each socket has a queue of its own, so one can be full while others are
- * empty, also of several at one address. Of those as full the smallest; an unknown one
- * might be it. */
+/* Takes the fullest listening socket. Each socket has a queue of its own, also where several listen
+ * at one address: so one can be full while others are empty. Of several that are equally full, it
+ * takes that with the smallest limit. Where one queue is unknown, the fullest one is not known. */
 static void add_listeners(struct mst_sample *sample, const struct mst_snapshot *board)
 {
     const struct mst_snapshot_listener *listener;

@@ -119,13 +119,11 @@ struct mst_record_names {
 /* Of a record's key, the bits above these count the starts of its server since mark. */
 #define MST_SOURCE_TICKET_BITS 48u
 
-/* Where records go. Pointers are valid during the call only. A nonzero return
- * stops the poll: it returns -1 with error "" (the callee has said why).
- * `key` is unique also across restarts of the server. Records
- * may come a little out of order. wall_ns: since 1970. Over a URL the records'
- * monotonic times (start_ns, time_ns) and the indices of names are 0. Texts within
- * records end with a NUL. A key is unique among the records of a kind. NULL: such
- * records are not wanted. */
+/* Where records go. A function that is NULL: such records are not wanted. Pointers are valid during
+ * the call only. A nonzero return stops the poll, which then returns -1 with error "" (the callee
+ * has said why). `key` is unique among the records of a kind, also across restarts of the server.
+ * Records may come a little out of order. wall_ns: since 1970. Texts within records end with a NUL.
+ * Over a URL the records' monotonic times (start_ns, time_ns) and the indices of names are 0. */
 struct mst_source_events {
     void *context;
     int (*on_request)(void *context, const struct mst_request *request,

@@ -1,13 +1,13 @@
 /* config.h - the settings of a running server that advice is about: what stands in its files of
  * configuration, and where.
  *
- * That is what the server reads at its next restart, which advice changes. Whether it also runs
- * with that is for the reader to compare: files can have changed since. The files are those that
- * the server's own process sees (/proc/PID/root), so they are its own in a container, too. What
- * they say is foreign: only regular files are read, of limited size and number, and of them only
- * the settings in the lists of config_fpm.c and config_httpd.c. A server of another user than root
- * and the reader is not asked, nor are such files: that user would choose what root reads, and is
- * advised to change.
+ * That is what the server reads at its next restart, and what advice is to change. The files can
+ * have changed since the server began: whether it runs with what they say now, the reader has to
+ * compare. The files are those that the server's own process sees (/proc/PID/root), so they are its
+ * own in a container, too. What they say is foreign: only regular files are read, of limited size
+ * and number, and of them only the settings in the lists of config_fpm.c and config_httpd.c.
+ * Neither servers nor files are read that belong to a user other than root and the reader: else
+ * that user would choose what root reads, and what root is advised to change.
  */
 #ifndef MPMSTAT_CONFIG_H
 #define MPMSTAT_CONFIG_H

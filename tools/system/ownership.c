@@ -72,8 +72,9 @@ static bool read_groups(uint64_t pid, char text[GROUPS_MAX])
     return mst_proc_read(path, text, GROUPS_MAX) > 0;
 }
 
-/* Whether its parent has ended: what has such processes now is init, or a reaper above the server
- * or of no known owner. */
+/* Whether the process can be one of the server's whose parent has ended: it has no known owner, and
+ * began no earlier than the server. Which process is its parent now (init or a reaper) is not
+ * checked. */
 static bool is_orphan_of(const struct mst_proc *proc, const struct mst_proc *server)
 {
     return proc->owner == MST_PROC_OTHER && proc->pid != INIT_PID && proc->pid != KTHREADD &&

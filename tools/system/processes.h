@@ -39,8 +39,8 @@ struct mst_board_file_id {
 bool mst_process_has_board(uint64_t pid, const struct mst_board_file_id *board,
                            char error[MST_ERROR_MAX]);
 
-/* Whether a process, of which each that uses the board has it mapped, has certainly left it: a
- * server that has unloaded PHP runs on, and its PHP's board stays. */
+/* Whether a process has certainly left the board: a server that has unloaded PHP runs on, and the
+ * board of its PHP stays. Precondition: every process that uses this board has it mapped. */
 bool mst_process_left_board(uint64_t pid, const struct mst_board_file_id *board);
 
 /* A process that the board names. */

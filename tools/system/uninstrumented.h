@@ -18,9 +18,9 @@ enum { MST_ASK_APACHE = 1, MST_ASK_PHP = 2 };
  * "", where there is nothing to say. */
 bool mst_uninstrumented_say(unsigned ask, char *text, size_t size);
 
-/* The same of a server that took the place of another, whose first process had that pid and which
- * ended at that wall-clock time: it has the same process, or began later. One that has a board is
- * not such a server. */
+/* The same for what took the place of a server whose first process had this pid, and which ended at
+ * this wall-clock time: a server whose first process has the same pid, or began later. Says nothing
+ * of a server that has a board. */
 bool mst_uninstrumented_instead(unsigned ask, uint64_t pid, uint64_t since_ns, char *text,
                                 size_t size);
 

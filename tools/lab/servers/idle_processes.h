@@ -1,5 +1,5 @@
-/* spawn.h - waits until servers that have just been started keep the processes that
- * they keep when idle. A burst begins then; the lab's spawn_curve.h shows what they fork in it.
+/* idle_processes.h - waits until servers that have just been started have as many processes as they
+ * keep when idle. A burst begins then; the lab's spawn_curve.h shows what they fork in it.
  */
 #ifndef MPMSTAT_LAB_IDLE_PROCESSES_H
 #define MPMSTAT_LAB_IDLE_PROCESSES_H

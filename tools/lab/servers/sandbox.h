@@ -2,10 +2,10 @@
  * killed processes have left of it.
  *
  * Its lab.lock is locked (flock) for as long as the runner or the supervisor lives, and names
- * every process by pid and start time. A directory whose lock is free is a leftover:
- * what verifiably belongs to it is ended and removed at the next start. A process does
- * where lab.lock names it, where its environment has MPMSTAT_LAB=ROOT, or where it is of
- * the supervisor's session and has a file below ROOT open.
+ * every process by pid and start time. A directory whose lock is free is a leftover: the next start
+ * ends the processes that verifiably belong to it, and removes it. A process belongs to it if
+ * lab.lock names it, if its environment has MPMSTAT_LAB=ROOT, or if it is in the supervisor's
+ * session and has a file below ROOT open.
  */
 #ifndef MPMSTAT_LAB_SANDBOX_H
 #define MPMSTAT_LAB_SANDBOX_H

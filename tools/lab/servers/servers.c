@@ -149,8 +149,8 @@ int mst_servers_check_page(const struct mst_servers *s, uint64_t *bytes,
     return error[0] == '\0' ? 0 : -1;
 }
 
-/* Until the page is right. What is another page at once is not waited for: only servers
- * that do not answer yet, or say that what is behind them does not. */
+/* Waits until the page is right. It waits only while no server answers, or while the answer is a
+ * 5xx: then what is behind the server does not answer yet. Any other page is a failure at once. */
 static int await_page(struct mst_servers *s, char error[MST_ERROR_MAX])
 {
     uint64_t began = mst_now_ns();

@@ -322,8 +322,8 @@ static void close_others(const struct state *s)
         closedir(dir);
 }
 
-/* The standard streams are closed: a program that reads mpmstat's output would see its end only
- * when the supervisor ends. */
+/* The standard streams become /dev/null: else a program that reads mpmstat's output would see its
+ * end only when the supervisor ends. */
 static bool prepare_supervisor(const struct state *s)
 {
     int null;

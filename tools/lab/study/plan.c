@@ -63,7 +63,8 @@ static bool is_of_stack(const struct mst_variable *v, const struct mst_stack *st
     return v->stack != NULL && strcmp(v->stack, stack->name) == 0;
 }
 
-/* Whether it counts for the stack: its own do, and those for all that it has none of. */
+/* Whether a variable counts for the stack: it is this stack's own; or it is for all stacks, and
+ * this stack has no own variable of the same name. */
 static bool counts(const struct mst_runs *runs, const struct mst_variable *v,
                    const struct mst_stack *stack)
 {
@@ -277,8 +278,8 @@ static bool is_given(const struct mst_schedule *s, const struct mst_runs *runs,
     return false;
 }
 
-/* Every variable is used: else it is a typing error. Where only some of the
- * stacks are run, those of the others can be. */
+/* Checks that every variable is used: one that is not used is a typing error. Where only some of
+ * the stacks are run, this is not checked: a variable can be for the others. */
 static int check_variables(struct maker *m, const struct mst_runs *runs)
 {
     const struct mst_variable *v;

@@ -132,10 +132,10 @@ static int make_oha(struct mst_ramp *ramp, const struct ramp *r, const char *dir
     return 0;
 }
 
-/* How many users tsung is to be told for `wanted` to come in a phase. They come by chance,
- * and when the phase is over it forgets the rest of them, but never has more than it was
- * told: of n that is the square root of n/2pi on average, half of the Poisson distribution's
- * mean deviation. */
+/* How many users tsung has to be told, so that `wanted` of them come in a phase. Users come by
+ * chance. When the phase is over, tsung forgets those that have not come, and it never has more
+ * than it was told. So of n users some are missing: sqrt(n/2pi) on average, which is half of the
+ * Poisson distribution's mean deviation. */
 static double told(double wanted)
 {
     double root = sqrt(1 / (2 * M_PI)) / 2;
