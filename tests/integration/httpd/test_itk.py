@@ -52,6 +52,7 @@ def settled(apache, requests):
     def look():
         board = tool.status(apache.board)
         return board if (tool.requests(board) == requests and board["workers"]["busy"] == 0
+                         and board["workers"]["states"]["idle"] == apache.workers
                          and board["connections"]["open"] == 0) else None
     board = wait_until(look, 10, lambda: f"{requests} requests: {tool.status(apache.board)}")
     assert sum(e["in_flight"] for e in tool.labels(board)) == 0, board["labels"]

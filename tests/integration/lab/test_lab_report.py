@@ -120,7 +120,7 @@ def test_runs_of_which_no_client_is_known_were_made(tmp_path):
     unrun = {section.split("\n", 1)[0]: "Nothing of this was run" in section
              for section in sections}
     assert unrun == {"One load": False, "Beyond the limit": True, "Spawning": False,
-                     "A ramp": False, "What was not run": False}
+                     "A ramp": False, "What was not run": False, "Provenance": False}
     assert re.search(r"\| all of them after \| 7\.\d\d s", sections[2]), "and have their column"
 
 

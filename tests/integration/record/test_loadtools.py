@@ -110,7 +110,7 @@ def test_interrupted(server, name, archive):
     """^C: most still say what they had; of h2load the rows do. The load is of minutes."""
     apache = server("event", workers=10)
     mark = f"interrupted-{name}"
-    words = command(apache, archive, *load(name, at(apache, f"/index.html?{mark}"), 400000, 4))
+    words = command(apache, archive, *load(name, at(apache, f"/index.html?{mark}"), 2000000, 4))
     with subprocess.Popen(words, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
                           ) as started:
         wait_until(lambda: has(archive, "server_requests", 8), 20, "requests")
