@@ -608,6 +608,23 @@ START_TEST(test_advice_of_a_thinned_archive)
 }
 END_TEST
 
+/* Where records were lost, a longer run does not tell more. */
+START_TEST(test_how_many_is_not_known)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    r.limit = r.busy = 4;
+    r.queue_ns = 40 * MST_NS_PER_MS;
+    make(&m, &r, "UPDATE servers SET lost = 5");
+    f = finding(&m, MST_CODE_APACHE_WORKERS);
+    ck_assert_msg(strstr(f->action, "how high, record without losing records: set MPMStatJournal")
+                  != NULL, "%s", f->action);
+    unmake(&m);
+}
+END_TEST
+
 /* Where all is one script, the page is named: the Apache's path of PHP's request. What is not a
  * page's path, as "(other)", is none. */
 START_TEST(test_which_page)
@@ -1171,6 +1188,7 @@ int main(void)
     tcase_add_test(tests, test_one_at_a_time_of_few_requests);
     tcase_add_test(tests, test_advice_of_a_thinned_archive);
     tcase_add_test(tests, test_whose_wait);
+    tcase_add_test(tests, test_how_many_is_not_known);
     tcase_add_test(tests, test_which_page);
     tcase_add_test(tests, test_a_stall_after_a_quiet_minute);
     tcase_add_test(tests, test_advice);

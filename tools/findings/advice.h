@@ -18,8 +18,8 @@ enum mst_advice_id { MST_ADVICE_WORKERS, MST_ADVICE_PHP, MST_ADVICE_BACKLOG, MST
 struct mst_advice {
     const char *directive;        /* "MaxRequestWorkers" */
     bool        known;            /* false: `answer` is "cannot tell" */
-    char        answer[160];      /* "37", "at least 50" */
-    char        arithmetic[512];  /* how it comes about, or why it does not: a sentence */
+    char        answer[512];      /* "37", "at least 50" */
+    char        arithmetic[MST_ACTION_MAX];   /* how it comes about, or why it does not */
     char        uncertainty[384]; /* "" where there is nothing to say */
 };
 

@@ -53,9 +53,9 @@ static void demote_answers(struct mst_inquiry *q, uint64_t explained)
     }
 }
 
-static bool is_fpm(const struct mst_summary_server *server)
+static bool is_our_fpm(const struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    return mst_summary_is_php(server) && server->sapi_kind == MST_SAPI_FPM;
+    return server->sapi_kind == MST_SAPI_FPM && mst_is_ours(q, server);
 }
 
 void mst_find_down(struct mst_inquiry *q)
@@ -68,10 +68,10 @@ void mst_find_down(struct mst_inquiry *q)
     if (mst_summary_is_php(q->b.front) || q->b.front->errors_5xx == 0)
         return;
     for (i = 0; i < q->s->server_count; i++)
-        fpms += is_fpm(&q->s->servers[i]);
+        fpms += is_our_fpm(q, &q->s->servers[i]);
     for (i = 0; i < q->s->server_count; i++) {
         server = &q->s->servers[i];
-        if (!is_fpm(server) || !read_outage(q, server, &o))
+        if (!is_our_fpm(q, server) || !read_outage(q, server, &o))
             continue;
         demote_answers(q, o.failed);
         f = mst_found_requests(q, MST_CODE_PHP_DOWN, fpms == 1 ? MST_CERTAIN : MST_LIKELY, o.failed,

@@ -186,6 +186,7 @@ bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
     plan->known = b->s->duration_ns != MST_UNKNOWN &&
                   b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
                   d.requests >= MST_SIZING_REQUESTS_MIN && d.held > 0 && server->lost == 0;
+    plan->lost = server->lost != 0 && server->lost != MST_UNKNOWN;
     if (!plan->known)
         return true;
     plan->now = server->workers_limit != MST_UNKNOWN ? server->workers_limit : server->max_busy;

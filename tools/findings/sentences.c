@@ -145,9 +145,9 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
     char needs[224], by[64] = "";
 
     if (!plan->known) {
-        MST_ACTION(f, "Set %s higher. To be told how high, record at least two seconds and 100 "
-                   "requests.",
-                   directive);
+        MST_ACTION(f, "Set %s higher. To be told how high, %s.", directive, plan->lost ?
+                   "record without losing records: set MPMStatJournal or mpmstat.journal higher" :
+                   "record at least two seconds and 100 requests");
         return;
     }
     if (plan->next == MST_NEXT_ONE_BY_ONE) {
