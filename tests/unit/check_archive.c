@@ -49,6 +49,26 @@ START_TEST(test_rows)
 }
 END_TEST
 
+/* Of what is added, only what was committed stays. */
+START_TEST(test_undo)
+{
+    const char *path = test_path();
+    struct mst_archive *a = create(path);
+    int64_t server = add_server(a, begin(a));
+
+    ck_assert_int_eq(add_request(a, server, 1), 0);
+    ck_assert_int_eq(mst_archive_commit(a), 0);
+    ck_assert_int_eq(mst_archive_undo(a), 0);   /* nothing */
+    ck_assert_int_eq(add_request(a, server, 2), 0);
+    ck_assert_int_eq(mst_archive_undo(a), 0);
+    ck_assert_int_eq(add_request(a, server, 3), 0);
+    ck_assert_int_eq(mst_archive_commit(a), 0);
+    close_archive(a);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests"), 2);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM server_requests WHERE key = 2"), 0);
+}
+END_TEST
+
 /* Each value is in the column of its name: all are different here. */
 START_TEST(test_columns)
 {
@@ -323,6 +343,7 @@ int main(void)
     TCase *readers = tcase_create("readers");
 
     tcase_add_test(keeps, test_rows);
+    tcase_add_test(keeps, test_undo);
     tcase_add_test(keeps, test_columns);
     tcase_add_test(keeps, test_deliveries);
     tcase_add_test(keeps, test_waits);

@@ -481,6 +481,18 @@ START_TEST(test_what_stays_whole)
 }
 END_TEST
 
+/* SQLite takes any whole number for a rowid; thinning has a bit for each. */
+START_TEST(test_rowids_of_a_stranger)
+{
+    char from[PATH_MAX], to[PATH_MAX + 8];
+
+    snprintf(from, sizeof from, "%s", test_path());
+    snprintf(to, sizeof to, "%s.thin", from);
+    make_archive(from, "UPDATE php_requests SET rowid = -1099511627776 - rowid WHERE rowid % 2");
+    ck_assert_int_eq(thin(from, to), 0);   /* it stays whole */
+}
+END_TEST
+
 START_TEST(test_weights_of_a_stranger)
 {
     static const struct { const char *sql, *said; } cases[] = {
@@ -707,6 +719,7 @@ int main(void)
     tcase_add_test(tests, test_what_is_not_clear_is_kept);
     tcase_add_loop_test(tests, test_what_stays_whole, 0,
                         sizeof not_thinned / sizeof *not_thinned);
+    tcase_add_test(tests, test_rowids_of_a_stranger);
     tcase_add_loop_test(tests, test_weights_of_a_stranger, 0, 3);
     tcase_add_test(tests, test_removed_by_age);
     tcase_add_test(tests, test_removed_by_size);

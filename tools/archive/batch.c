@@ -92,6 +92,22 @@ int mst_archive_commit(struct mst_archive *a)
     return status;
 }
 
+int mst_archive_undo(struct mst_archive *a)
+{
+    int status;
+
+    if (a->error[0] != '\0')
+        return -1;
+    if (!a->in_batch)
+        return 0;
+    a->in_batch = false;
+    status = sqlite3_exec(a->db, "ROLLBACK", NULL, NULL, NULL);
+    if (status != SQLITE_OK)
+        return mst_archive_fail(a);
+    sqlite3_busy_timeout(a->db, MST_ARCHIVE_BUSY_MS);
+    return 0;
+}
+
 static bool takes_too_much(struct mst_archive *a)
 {
     int bytes, most;

@@ -138,24 +138,24 @@ static bool copy_by_time(struct slicing *z, const struct part *p, const struct t
 
 /* ---- servers --------------------------------------------------------------------------- */
 
-/* The slice's server that goes on with this one; 0: none. */
-static int64_t same_server(struct slicing *z, const struct part *p, int64_t id)
+/* The slice's server that goes on with this one; 0: none. False: an archive cannot be read. */
+static bool same_server(struct slicing *z, const struct part *p, int64_t id, int64_t *found)
 {
     struct mst_query q = mst_query_ask(p->db, "SELECT target, producer FROM servers "
                                        "WHERE id = :id", id), mine;
-    int64_t found = 0;
+    bool fine = true;
 
+    *found = 0;
     if (mst_query_next(&q)) {
         mine = mst_query_ask(z->to, "SELECT id FROM servers WHERE run_id = :id AND "
                              "target = :target AND producer = :producer", z->run_id);
         mst_query_set_text(&mine, ":target", mst_row_text(&q, "target"));
         mst_query_set_text(&mine, ":producer", mst_row_text(&q, "producer"));
         if (mst_query_next(&mine))
-            found = mst_row_id(&mine, "id");
-        mst_query_done(&mine);
+            *found = mst_row_id(&mine, "id");
+        fine = mst_query_done(&mine);
     }
-    mst_query_done(&q);
-    return found;
+    return mst_query_done(&q) && fine;
 }
 
 /* What is not known stays so in the sum. */
@@ -174,10 +174,11 @@ static bool add_to_server(struct slicing *z, int64_t into, int64_t part)
 
 static bool copy_server(struct slicing *z, const struct part *p, int64_t id)
 {
-    int64_t into = p->is_first ? 0 : same_server(z, p, id), added;
+    int64_t into = 0, added;
     size_t i;
 
-    if (!copy_rows(z, p, "servers", "id", id, 0, "1"))
+    if ((!p->is_first && !same_server(z, p, id, &into)) ||
+        !copy_rows(z, p, "servers", "id", id, 0, "1"))
         return false;
     added = sqlite3_last_insert_rowid(z->to);
     if (!execute(z, "UPDATE servers SET run_id = %" PRId64 " WHERE id = %" PRId64, z->run_id,

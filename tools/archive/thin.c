@@ -380,13 +380,15 @@ static int is_thinnable(struct thinning *t)
     struct mst_query q = mst_query_ask(t->from->db,
         "SELECT count(*) AS runs, total(recording IS NOT NULL AND thinned_ns IS NULL) AS parts, "
         "(SELECT count(*) FROM main.client_requests) AS client, "
-        "(SELECT coalesce(max(rowid), 0) FROM main.php_requests) AS php, max(started_ns) AS seed "
+        "(SELECT coalesce(max(rowid), 0) FROM main.php_requests) AS php, "
+        "(SELECT coalesce(min(rowid), 1) FROM main.php_requests) > 0 AS numbered, "
+        "max(started_ns) AS seed "
         "FROM main.runs WHERE :id", 1);
     bool can = false;
 
     if (mst_query_next(&q)) {
         can = mst_row_number(&q, "runs") == 1 && mst_row_number(&q, "parts") == 1 &&
-              mst_row_number(&q, "client") == 0;
+              mst_row_number(&q, "client") == 0 && mst_row_number(&q, "numbered") == 1;
         t->joined_max = mst_row_id(&q, "php");
         t->random = mst_row_number(&q, "seed");   /* the same archive, the same choice */
     }

@@ -45,6 +45,8 @@ int mst_archive_tick(struct mst_archive *a, uint64_t now_ns);
 int mst_archive_offer(struct mst_archive *a);
 /* Commits the batch, waiting for readers if need be. */
 int mst_archive_commit(struct mst_archive *a);
+/* Removes what was added since the last commit. */
+int mst_archive_undo(struct mst_archive *a);
 
 /* ---- what a recording writes; 0, or -1: mst_archive_error() ---------------------- */
 

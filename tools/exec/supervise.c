@@ -56,6 +56,8 @@ void mst_kill_children(void)
             close(fd);
         if (n <= 0)
             return;
+        while (n > 0 && line[n - 1] != ' ')
+            n--;                    /* a pid that did not fit is another one's beginning */
         line[n] = '\0';
         for (at = line; (pid = strtol(at, &next, 10)) > 0 && next != at; at = next)
             kill((pid_t)pid, SIGKILL);

@@ -241,11 +241,11 @@ static int insert(struct import *i, const struct file *f, FILE *file, char error
     struct insertion in = { .import = i, .ahead_ns = f->generator.clock_ahead_ns };
     struct mst_rows_said ignored;
 
-    if (mst_archive_add_generator(i->archive, i->run_id, &f->generator, &in.generator_id) != 0 ||
-        mst_loadtool_read_rows(f->tool, file, 0, take_row, &in, &ignored, error) < 0 ||
-        mst_archive_commit(i->archive) != 0)
-        return -1;
-    return 0;
+    if (mst_archive_add_generator(i->archive, i->run_id, &f->generator, &in.generator_id) == 0 &&
+        mst_loadtool_read_rows(f->tool, file, 0, take_row, &in, &ignored, error) >= 0)
+        return mst_archive_commit(i->archive);
+    mst_archive_undo(i->archive);   /* its failure is the archive's error */
+    return -1;
 }
 
 static void say_rest(const struct file *f)
@@ -306,7 +306,9 @@ static int import_directory(struct import *i, const char *path)
         i->left_out++;
     }
     for (at = 0; at < count; at++) {
-        if (status == MST_EXIT_OK && asprintf(&file, "%s/%s", path, entries[at]->d_name) >= 0) {
+        if (status == MST_EXIT_OK && asprintf(&file, "%s/%s", path, entries[at]->d_name) < 0) {
+            status = mst_failed(MST_EXIT_OUTPUT, "out of memory for the names in %s", path);
+        } else if (status == MST_EXIT_OK) {
             status = import_file(i, file);
             free(file);
         }

@@ -318,17 +318,24 @@ static bool finish_copy(int directory, const char *copy, const struct stat *st)
     return fine;
 }
 
-/* Unless the archive was written to or removed meanwhile. */
-static bool replace(int directory, const char *name, const char *copy, const struct stat *before)
+static bool is_unchanged(int directory, const char *name, const struct stat *before)
 {
     struct stat now;
+
+    return fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
+           now.st_ino == before->st_ino && now.st_size == before->st_size &&
+           now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
+           now.st_mtim.tv_nsec == before->st_mtim.tv_nsec && !has_log(directory, name);
+}
+
+/* Unless the archive was written to or removed meanwhile. False: it cannot be done; errno says
+ * why. */
+static bool replace(int directory, const char *name, const char *copy, const struct stat *before)
+{
     bool fine;
 
     pthread_mutex_lock(&replacing);
-    fine = fstatat(directory, name, &now, AT_SYMLINK_NOFOLLOW) == 0 &&
-           now.st_ino == before->st_ino && now.st_size == before->st_size &&
-           now.st_mtim.tv_sec == before->st_mtim.tv_sec &&
-           now.st_mtim.tv_nsec == before->st_mtim.tv_nsec && !has_log(directory, name) &&
+    fine = !is_unchanged(directory, name, before) ||
            renameat(directory, copy, directory, name) == 0;
     pthread_mutex_unlock(&replacing);
     return fine && fsync(directory) == 0;
@@ -370,8 +377,10 @@ static int thin_archive(const struct mst_rotation *r, int directory, const char 
         status = 0;
     else if (check_room(directory, from, &st, error) == 0)
         status = mst_archive_thin(from, to, stop, error);
-    if (status > 0 && finish_copy(directory, copy, &st))
-        replace(directory, name, copy, &st);
+    if (status > 0 && (!finish_copy(directory, copy, &st) ||
+                       !replace(directory, name, copy, &st)))
+        status = mst_fail(error, "cannot put the thinned copy of %s in its place: %s", from,
+                          strerror(errno));
     unlinkat(directory, copy, 0);
     free(from);
     free(to);

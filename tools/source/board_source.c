@@ -11,6 +11,7 @@
 
 #include "base/host.h"
 #include "read/tail.h"
+#include "segment/liveness.h"
 #include "source/source_kind.h"
 
 /* The journals of a kind of server: lifecycle events first, for a process is there
@@ -79,10 +80,11 @@ static const char *find_name(struct file_source *f, struct known_names known, ui
 {
     const struct mst_section *section = mst_section_in(&f->journal.header, known.table);
     struct { uint64_t used; char name[MST_PATH_NAME_MAX]; } entry;   /* as all entries begin */
-    char *name = known.texts + index * known.size, error[MST_ERROR_MAX];
+    char *name, error[MST_ERROR_MAX];
 
     if (index >= section->count || index >= known.room)
         return NULL;
+    name = known.texts + index * known.size;
     if (name[0] == '\0' &&
         mst_reader_read(&f->journal, section->offset + index * section->stride, &entry,
                         sizeof entry.used + known.size, error) == 0 &&
@@ -400,7 +402,7 @@ static int add_processes(struct mst_sample *sample, const struct mst_copy *copy)
     for (i = 0; i < copy->process_count; i++) {
         const struct mst_process *p = &copy->processes[i];
 
-        if (p->pid != 0 && p->pid != MST_PROCESS_CLAIMING &&
+        if (mst_entry_is_claimed(p) &&
             mst_sample_add_process(sample, p->pid, p->start_ticks) != 0)
             return -1;
     }

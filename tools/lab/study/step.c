@@ -266,7 +266,10 @@ static int check_rate(const struct stepping *s)
     uint64_t sent = mst_query_next(&q) ? mst_row_number(&q, "sent") : 0, wanted, off;
     char text[MST_ERROR_MAX];
 
-    if (!mst_query_done(&q) || s->of->runs->kind != MST_RUNS_RAMP || sent == 0)
+    if (!mst_query_done(&q))
+        return add_note(s, "whether the load tool held the rate is not known: the archive cannot "
+                        "be read");
+    if (s->of->runs->kind != MST_RUNS_RAMP || sent == 0)
         return 0;
     wanted = (strtoull(s->of->from, NULL, 10) + strtoull(s->of->to, NULL, 10)) *
              strtoull(s->of->over, NULL, 10) / 2;
