@@ -1,9 +1,9 @@
 #!/bin/sh
 # start.sh - runs PHP-FPM and Apache in a container, until one of them ends or SIGTERM comes.
 #
-# mpmstat's boards belong on a tmpfs: /run is one with podman's and Docker's --tmpfs /run. Where it is
-# none, they go to /dev/shm, which containers have, if there is room; else they stay in /run, and a line
-# says what that costs. Without a place to write, the servers run unrecorded.
+# mpmstat's boards belong on a tmpfs: /run is one with podman's and Docker's --tmpfs /run. Where it is not
+# one, or has too little room, they go to /dev/shm, which containers have, if there is room; else they stay
+# in /run, and a line says what that costs. Where /run cannot be written, this ends with an error.
 #
 # MPMSTAT_RUN and MPMSTAT_SHM name other directories than /run and /dev/shm, for the test.
 set -eu
