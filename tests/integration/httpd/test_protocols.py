@@ -412,11 +412,12 @@ def secure_server(server, tmp_path):
 def test_tls(secure_server, mpm):
     """The handshake is in the first request's `read`; the next one has none."""
     apache, port = secure_server(mpm)
-    with tls.Connection(port, pause=lambda: time.sleep(0.4)) as connection:
+    # A worker of a busy machine takes the connection late: less of the pause is left for it then.
+    with tls.Connection(port, pause=lambda: time.sleep(1.5)) as connection:
         assert [connection.request("/index.html").status for _ in range(3)] == [200] * 3
     first, *others = sorted(all_records(apache, 3), key=lambda r: r["nth"])
-    assert first["read"] > Decimal("0.3") and first["handle"] < Decimal("0.3"), first
-    assert all(r["total"] < Decimal("0.3") for r in others), others
+    assert first["read"] > Decimal("0.75") and first["handle"] < Decimal("0.75"), first
+    assert all(r["total"] < Decimal("0.75") for r in others), others
 
 
 def test_tls_that_fails(secure_server, mpm):
