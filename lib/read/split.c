@@ -14,8 +14,8 @@ static uint64_t take(uint64_t *left, uint64_t ns)
     return part;
 }
 
-/* Takes the intervals of a phase in the order of the parts. What overlaps with other parts is cut
- * before. */
+/* Takes the intervals of a phase, except SEND, in the order of the parts. What overlaps with other
+ * parts is cut before. */
 static void take_intervals(uint64_t *parts, uint64_t *left, enum mst_within within,
                            const uint64_t interval[MST_INTERVAL_COUNT])
 {
@@ -91,6 +91,7 @@ void mst_split(struct mst_split *to, const struct mst_split_times *t)
 {
     uint64_t queue = t->queue_ns, read = t->read_ns;
 
+    memset(to, 0, sizeof *to);
     take_intervals(to->parts_ns, &queue, MST_WITHIN_QUEUE, t->intervals_ns);
     to->parts_ns[MST_PART_QUEUE] = queue;
     take_intervals(to->parts_ns, &read, MST_WITHIN_READ, t->intervals_ns);

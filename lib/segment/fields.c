@@ -24,7 +24,7 @@ const struct mst_field mst_fields[] = {
 };
 const size_t mst_field_count = sizeof(mst_fields) / sizeof(mst_fields[0]);
 
-#define NAME(suffix, name, ...) name,
+#define NAME(suffix, name) name,
 const char *const mst_state_names[MST_STATE_COUNT]   = { MST_STATES(NAME) };
 const char *const mst_phase_names[MST_PHASE_COUNT]   = { MST_PHASES(NAME) };
 static const char *const class_names[MST_CLASS_COUNT] = { MST_CLASSES(NAME) };

@@ -37,20 +37,12 @@
     X(PHP_WAIT, "php_wait") \
     X(PHP_RUN,  "php_run")
 
-/* Intervals: parts of a request's phases, and what follows the response. The third argument is the
- * phase that contains the interval. The last two follow the response: for them it is the phase that
- * they are compared with. docs/measuring.md defines all intervals. */
+/* Intervals: parts of a request's phases (parts.def says of which), and what follows the response.
+ * docs/measuring.md defines all of them. */
 #define MST_INTERVALS(X) \
-    X(TLS,          "tls",          READ)   \
-    X(H2_WAIT,      "h2_wait",      QUEUE)  \
-    X(CHECKS,       "checks",       HANDLE) \
-    X(UPLOAD,       "upload",       HANDLE) \
-    X(BACKEND,      "backend",      HANDLE) \
-    X(SEND_CLIENT,  "send_client",  SEND)   \
-    X(SEND_NETWORK, "send_network", SEND)   \
-    X(SEND_SERVER,  "send_server",  SEND)   \
-    X(UNDELIVERED,  "undelivered",  TOTAL)  \
-    X(LOG,          "log",          HELD)
+    X(TLS,     "tls")     X(H2_WAIT, "h2_wait") X(CHECKS,  "checks") X(UPLOAD, "upload") \
+    X(BACKEND, "backend") X(SEND_CLIENT, "send_client") X(SEND_NETWORK, "send_network") \
+    X(SEND_SERVER, "send_server") X(UNDELIVERED, "undelivered") X(LOG, "log")
 
 /* What PHP waits for. */
 #define MST_WAITS(X) \
@@ -79,7 +71,7 @@
 #define MST_ENUM_MEMBER(prefix, suffix) prefix##suffix,
 #define MST_X_STATE(s, n)  MST_ENUM_MEMBER(MST_STATE_, s)
 #define MST_X_PHASE(s, n)  MST_ENUM_MEMBER(MST_PHASE_, s)
-#define MST_X_INTERVAL(s, n, p) MST_ENUM_MEMBER(MST_INTERVAL_, s)
+#define MST_X_INTERVAL(s, n) MST_ENUM_MEMBER(MST_INTERVAL_, s)
 #define MST_X_WAIT(s, n)   MST_ENUM_MEMBER(MST_WAIT_, s)
 #define MST_X_END_KIND(s, n) MST_ENUM_MEMBER(MST_END_, s)
 #define MST_X_CLASS(s, n)  MST_ENUM_MEMBER(MST_CLASS_, s)

@@ -144,8 +144,13 @@ bool mst_summary_account(struct mst_summary_server *s)
 
 /* ---- an Apache's intervals ------------------------------------------------------------------ */
 
-#define X_PHASE(suffix, name, phase) MST_PHASE_##phase,
-static const enum mst_phase phases_of_intervals[] = { MST_INTERVALS(X_PHASE) };
+/* In which phase each lies; `undelivered` and `log` follow the response. */
+static const enum mst_phase phases_of_intervals[] = {
+#define MST_INTERVAL_PART(id, within, name, colour, noun, meaning, todo) \
+    [MST_INTERVAL_##id] = MST_PHASE_##within,
+#include "segment/parts.def"
+    [MST_INTERVAL_UNDELIVERED] = MST_PHASE_TOTAL, [MST_INTERVAL_LOG] = MST_PHASE_HELD,
+};
 
 bool mst_summary_has_interval(const struct mst_summary_server *s, enum mst_interval interval)
 {

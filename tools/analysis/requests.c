@@ -21,7 +21,7 @@
 
 /* ---- the rows ------------------------------------------------------------------------------- */
 
-#define X_COLUMN(suffix, name, phase) "a." name "_ns AS " name "_ns, "
+#define X_COLUMN(suffix, name) "a." name "_ns AS " name "_ns, "
 #define OF_PHP "p.rowid AS php_row, p.server_id AS php_id, p.start_ns AS php_start_ns, " \
     "p.wait_ns AS wait_ns, p.run_ns AS run_ns, p.user_ns + p.system_ns AS cpu_ns, " \
     "p.cpu_wait_ns AS cpu_wait_ns, w.kind AS kind, w.wait_ns AS kind_ns "
@@ -56,7 +56,7 @@ static const char one_php_sql[] = PHPS("main.") "AND p.rowid = :row";
 
 static void read_intervals(uint64_t intervals_ns[MST_INTERVAL_COUNT], struct mst_query *q)
 {
-#define X_NAME(suffix, name, phase) name "_ns",
+#define X_NAME(suffix, name) name "_ns",
     static const char *const columns[] = { MST_INTERVALS(X_NAME) };
     size_t i;
 

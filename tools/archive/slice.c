@@ -153,7 +153,7 @@ static bool same_server(struct slicing *z, const struct part *p, int64_t id, int
         mst_query_set_text(&mine, ":producer", mst_row_text(&q, "producer"));
         if (mst_query_next(&mine))
             *found = mst_row_id(&mine, "id");
-        fine = mst_query_done(&mine);
+        fine = mst_query_done(&mine) || failed(z, z->to);
     }
     return mst_query_done(&q) && fine;
 }

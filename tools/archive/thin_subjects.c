@@ -4,7 +4,7 @@
 #include "segment/fields.h"
 
 #define TOTAL "a.queue_ns + a.read_ns + a.handle_ns + a.send_ns"
-#define X_INTERVAL(suffix, name, phase) ", a." name "_ns"
+#define X_INTERVAL(suffix, name) ", a." name "_ns"
 #define APACHE \
     "a.rowid, a.server_id, a.start_ns + " TOTAL ", a.label, a.status, " TOTAL ", " \
     "a.ghost OR a.aborted OR coalesce(a.status >= 500, 0), " \

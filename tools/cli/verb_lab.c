@@ -30,7 +30,7 @@ static const char help[] =
 
 struct lab_options {
     bool                      help, dry;
-    struct mst_record_request record;     /* try's; list has its format, too */
+    struct mst_record_request record;     /* for try; list uses only its format */
     char                    **command;    /* behind try's --; NULL: there is none */
 };
 

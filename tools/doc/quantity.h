@@ -22,7 +22,7 @@ struct mst_formatted mst_quantity_format(enum mst_quantity quantity, uint64_t va
 /* "35.9 us" as "35.9 µs", for where that letter can be shown. */
 struct mst_formatted mst_quantity_micro(struct mst_formatted number);
 
-/* The same as an element of a page, with its value for programs. */
+/* Writes it as an element of a page: people read "1.02 s", programs the value; "not known". */
 void mst_quantity_html(struct mst_sink *sink, enum mst_quantity quantity, uint64_t value);
 
 /* Writes it for programs, in seconds, bytes or plain numbers; `unknown` where it is not known. */

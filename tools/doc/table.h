@@ -74,7 +74,8 @@ struct mst_doc_table {
     bool                 failed; /* memory ran out: the sink will fail */
 };
 
-/* `columns` lives as long as the table. Where none of them has a name, the table has no head. */
+/* `columns` lives as long as the table. Where none of them has a name, a page and text have no
+ * head. */
 void mst_doc_table_begin(struct mst_doc_table *t, const struct mst_doc_column *columns,
                          size_t width);
 

@@ -70,10 +70,9 @@ static void take_plan(struct mst_inquiry *q, struct mst_need *need,
     struct mst_finding said;
 
     memset(&said, 0, sizeof said);
-    if (!plan->known) {
-        need->why_not = "its requests held no worker for a time that can be measured";
+    need->why_not = plan->why_not;
+    if (plan->why_not != NULL)
         return;
-    }
     mst_say_plan(&said, plan, need->directive);
     if (plan->workers != MST_UNKNOWN && plan->workers > plan->now)
         mst_change_limit(&need->changes, &of, plan->workers);

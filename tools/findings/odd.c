@@ -93,8 +93,8 @@ static void learn_usual(struct peers *p, const struct measure *m, uint64_t *usua
 }
 
 /* A limit is exact: it is odd where it differs from the one limit that most peers have. Any other
- * value is odd where it is farther from the median than the peers are from each other, and by more
- * than half of the median. */
+ * value is odd where it is far from the peers' median: by more than half of the median, and by more
+ * than MST_ODD_SPREADS times the median distance of the peers from it. */
 static bool is_odd(const struct peers *p, enum mst_odd which, uint64_t value)
 {
     uint64_t usual = p->usual[which], spread = p->spread[which], apart;

@@ -173,6 +173,15 @@ static void choose(struct mst_workers_plan *plan, const struct mst_budget *b)
         plan->cpu_then_milli = (uint64_t)fmin(1000 * plan->then / full, 1000);
 }
 
+static const char *why_not(const struct mst_budget *b, const struct mst_summary_server *server,
+                           const struct mst_demand *d)
+{
+    const char *obstacle = mst_demand_obstacle(b->s, server, d);
+
+    return obstacle != NULL || d->held > 0 ? obstacle :
+           "its requests held no worker for a time that can be measured";
+}
+
 bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
                       const struct mst_summary_server *server, sqlite3 *db)
 {
@@ -183,11 +192,8 @@ bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
     memset(plan, 0, sizeof *plan);
     if (!mst_per_process_read(&process, db, server->id) || !mst_ram_read(&ram, db, b->s->id))
         return false;
-    plan->known = b->s->duration_ns != MST_UNKNOWN &&
-                  b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
-                  d.requests >= MST_SIZING_REQUESTS_MIN && d.held > 0 && server->lost == 0;
-    plan->lost = server->lost != 0 && server->lost != MST_UNKNOWN;
-    if (!plan->known)
+    plan->why_not = why_not(b, server, &d);
+    if (plan->why_not != NULL)
         return true;
     plan->now = server->workers_limit != MST_UNKNOWN ? server->workers_limit : server->max_busy;
     plan->threaded = mst_plan_is_threaded(server);
@@ -212,10 +218,10 @@ void mst_plan_pool(struct mst_workers_plan *plan, const struct mst_budget *b,
 {
     memset(plan, 0, sizeof *plan);
     plan->processes_fit = MST_UNKNOWN;
-    plan->known = b->s->duration_ns >= MST_SIZING_RUN_MIN_NS &&
-                  pool->requests >= MST_SIZING_REQUESTS_MIN && pool->run_sum_ns > 0 &&
-                  pool->waited > 0;
-    if (!plan->known)
+    plan->why_not = why_not(b, b->php, &(struct mst_demand){
+        .requests = pool->requests,
+        .held = pool->waited > 0 ? (double)pool->run_sum_ns : 0 });
+    if (plan->why_not != NULL)
         return;
     plan->now = pool->workers_limit;
     plan->held = (double)pool->run_sum_ns / (double)pool->requests / (double)MST_NS_PER_S;

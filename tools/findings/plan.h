@@ -25,9 +25,8 @@ enum mst_wanted_by {
 };
 
 struct mst_workers_plan {
-    bool     known;                /* false: the run is too short for a mean, records were lost, or
-                                    * no request held a worker for a time that can be measured */
-    bool     lost;                 /* that is why it is not known */
+    const char *why_not;           /* why there is no plan, for "How high is not known: ..."; NULL:
+                                    * there is one */
     enum mst_next_limit next;
     bool     has_quota;            /* the CPUs are those that a control group may use */
     bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */

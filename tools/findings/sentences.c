@@ -144,10 +144,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
                           "in several at a time: a thinned archive does not tell." : "";
     char needs[224], by[64] = "";
 
-    if (!plan->known) {
-        MST_ACTION(f, "Set %s higher. To be told how high, %s.", directive, plan->lost ?
-                   "record without losing records: set MPMStatJournal or mpmstat.journal higher" :
-                   "record at least two seconds and 100 requests");
+    if (plan->why_not != NULL) {
+        MST_ACTION(f, "Set %s higher. How high is not known: %s.", directive, plan->why_not);
         return;
     }
     if (plan->next == MST_NEXT_ONE_BY_ONE) {

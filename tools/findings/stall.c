@@ -101,7 +101,7 @@ static void read_held_up(struct mst_inquiry *q, const struct mst_stall *stall, u
         MST_FROM_PHPS_REQUESTS "AND start_ns - coalesce(wait_ns, 0) < :until AND " ENDED
         " >= :until" :
         "SELECT total(queue_ns + read_ns + handle_ns + send_ns) AS total, total(queue_ns + "
-        "coalesce((SELECT max(p.wait_ns) FROM php_requests p WHERE p.server_id = :php AND "
+        "coalesce((SELECT max(p.wait_ns) FROM php_requests p WHERE +p.server_id = :php AND "
         "p.ghost = 0 AND p.request_id = server_requests.request_id), 0)) AS waited "
         MST_FROM_APACHES_REQUESTS
         "AND start_ns < :until AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :until",

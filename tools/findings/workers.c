@@ -33,7 +33,7 @@ static void note_plan(struct mst_finding *f, const struct mst_workers_plan *plan
 {
     bool spawns = mst_summary_is_php(server) && server->forks != MST_UNKNOWN && server->forks > 0;
 
-    if (plan->known) {
+    if (plan->why_not == NULL) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
         mst_found_number(f, "predicted_rate_milli", isnan(plan->then) || plan->uneven ?

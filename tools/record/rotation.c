@@ -328,17 +328,23 @@ static bool is_unchanged(int directory, const char *name, const struct stat *bef
            now.st_mtim.tv_nsec == before->st_mtim.tv_nsec && !has_log(directory, name);
 }
 
-/* Unless the archive was written to or removed meanwhile. False: it cannot be done; errno says
- * why. */
-static bool replace(int directory, const char *name, const char *copy, const struct stat *before)
+/* Puts the copy in the archive's place, unless the archive was written to or removed meanwhile. 0,
+ * or -1 with a sentence. */
+static int replace(int directory, const char *name, const char *copy, const struct stat *before,
+                   char error[MST_ERROR_MAX])
 {
-    bool fine;
+    int status = 0;
 
     pthread_mutex_lock(&replacing);
-    fine = !is_unchanged(directory, name, before) ||
-           renameat(directory, copy, directory, name) == 0;
+    if (is_unchanged(directory, name, before) &&
+        (!finish_copy(directory, copy, before) || renameat(directory, copy, directory, name) != 0))
+        status = mst_fail(error, "cannot put the thinned copy of %s in its place: %s", name,
+                          strerror(errno));
     pthread_mutex_unlock(&replacing);
-    return fine && fsync(directory) == 0;
+    if (status == 0 && fsync(directory) != 0)
+        status = mst_fail(error, "cannot write the directory of %s to the disk: %s", name,
+                          strerror(errno));
+    return status;
 }
 
 /* Whether the disk has room for a copy of the archive, thinned or not, and as much for what is
@@ -377,10 +383,8 @@ static int thin_archive(const struct mst_rotation *r, int directory, const char 
         status = 0;
     else if (check_room(directory, from, &st, error) == 0)
         status = mst_archive_thin(from, to, stop, error);
-    if (status > 0 && (!finish_copy(directory, copy, &st) ||
-                       !replace(directory, name, copy, &st)))
-        status = mst_fail(error, "cannot put the thinned copy of %s in its place: %s", from,
-                          strerror(errno));
+    if (status > 0)
+        status = replace(directory, name, copy, &st, error);
     unlinkat(directory, copy, 0);
     free(from);
     free(to);

@@ -261,7 +261,7 @@ static void put_repetitions(struct mst_sink *sink, const struct mst_report *repo
                             const struct mst_report_group *group)
 {
     static const struct mst_doc_column columns[] = {
-        { "run", .kind = MST_DOC_LABEL },
+        { "repetition", .kind = MST_DOC_LABEL },
         { "requests/s", .quantity = MST_QUANTITY_RATE },
         { "p50", .quantity = MST_QUANTITY_TIME }, { "p99", .quantity = MST_QUANTITY_TIME },
         { "failed, not 2xx", .quantity = MST_QUANTITY_COUNT },
@@ -279,8 +279,8 @@ static void put_repetitions(struct mst_sink *sink, const struct mst_report *repo
         const struct mst_summary *s = &report->runs[group->runs[i]].summary;
 
         mst_doc_row(&t, MST_STYLE_PLAIN);
-        mst_doc_words(&t, group->runs[i] == group->shown ? "%" PRId64 " (shown)" : "%" PRId64,
-                      s->id);
+        mst_doc_words(&t, "run %" PRId64 "%s", s->id,
+                      group->runs[i] == group->shown ? " (shown)" : "");
         mst_doc_link(&t, "run-%zu", group->runs[i] + 1);
         mst_doc_number(&t, mst_groups_rate(s));
         mst_doc_number(&t, client_or_server(s, MST_M_P50, MST_M_SERVER_P50));

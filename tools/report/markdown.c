@@ -7,7 +7,6 @@
 #include "report/needs.h"
 #include "report/names.h"
 #include "report/parts.h"
-#include "report/provenance.h"
 #include "report/report.h"
 #include "report/resources.h"
 #include "report/servers.h"
@@ -97,22 +96,6 @@ static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
     return true;
 }
 
-static int put_provenance(const struct mst_doc *doc, const struct mst_report *report,
-                          char error[MST_ERROR_MAX])
-{
-    size_t i;
-
-    mst_doc_details_begin(doc, "Where the numbers come from");
-    for (i = 0; i < report->count; i++) {
-        if (report->count > 1)
-            mst_doc_heading(doc, "%s", report->runs[i].title);
-        if (!mst_provenance_put(doc, &report->runs[i]))
-            return mst_archive_unreadable(report->runs[i].archive, error);
-    }
-    mst_doc_details_end(doc);
-    return 0;
-}
-
 int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
                         char error[MST_ERROR_MAX])
 {
@@ -137,5 +120,5 @@ int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
             return -1;
     }
     mst_knee_put(&doc, report);
-    return put_provenance(&doc, report, error);
+    return 0;
 }

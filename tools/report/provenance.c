@@ -6,11 +6,10 @@
 #include <string.h>
 
 #include "archive/archive.h"
-#include "archive/query.h"
 #include "archive/states.h"
+#include "base/saturate.h"
 #include "console/format.h"
 #include "doc/markup.h"
-#include "doc/table.h"
 
 #define OUTPUT_SHOWN 65536u   /* bytes of what the load tool printed: the end of it */
 
@@ -29,53 +28,67 @@ static void put_recording(struct mst_doc_table *t, const struct mst_summary *s)
 }
 
 /* "; its clock was 3 ms ahead of the recorder's, to 1 ms, which is taken off" */
-static void say_clock(char clock[160], struct mst_query *q)
+struct clock { char text[160]; };
+
+static struct clock clock_of(struct mst_query *q)
 {
     int64_t ahead_ns = mst_row_id(q, "clock_ahead_ns");
     uint64_t uncertainty_ns = mst_row_number(q, "clock_uncertainty_ns");
+    struct clock c = { "" };
 
-    clock[0] = '\0';
     if (uncertainty_ns != MST_UNKNOWN)
-        snprintf(clock, 160, "; its clock was %s %s the recorder's, to %s, which is taken off",
-                 mst_format_time(ahead_ns >= 0 ? (uint64_t)ahead_ns : -(uint64_t)ahead_ns).text,
+        snprintf(c.text, sizeof c.text, "; its clock was %s %s the recorder's, to %s, which is "
+                 "taken off", mst_format_time(mst_magnitude(ahead_ns)).text,
                  ahead_ns >= 0 ? "ahead of" : "behind", mst_format_time(uncertainty_ns).text);
+    return c;
 }
 
-static void put_server(struct mst_doc_table *t, struct mst_query *q)
+bool mst_provenance_pairs(struct mst_doc_table *t, struct mst_query *rows)
 {
-    const char *mpm = mst_row_text(q, "mpm"), *sapi = mst_row_text(q, "sapi");
-    const char *name = mst_row_text(q, "name");
-    char clock[160];
+    const char *value;
 
-    say_clock(clock, q);
-    mst_doc_pair(t, mst_row_text(q, "producer"), "%s%s%s%s%s; %s%sread from %s; mpmstat %s in it%s",
-                 mst_row_text(q, "server"), mpm != NULL ? ", " : "", mpm != NULL ? mpm : "",
-                 sapi != NULL ? ", " : "", sapi != NULL ? sapi : "", name != NULL ? name : "",
-                 name != NULL ? ", " : "", mst_row_text(q, "target"), mst_row_text(q, "version"),
-                 clock);
+    while (mst_query_next(rows)) {
+        value = mst_row_text(rows, "value");
+        if (value != NULL)
+            mst_doc_pair(t, mst_row_text(rows, "name"), "%s", value);
+    }
+    return mst_query_done(rows);
 }
 
-bool mst_provenance_put(const struct mst_doc *doc, const struct mst_report_run *run)
+static bool put_servers(struct mst_doc_table *t, sqlite3 *db, int64_t run_id)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT coalesce(producer, '') AS producer, coalesce(server, '') || "
+        "coalesce(', ' || mpm, '') || coalesce(', ' || sapi, '') AS server, "
+        "coalesce(name || ', ', '') || 'read from ' || target || "
+        "coalesce('; mpmstat ' || version || ' in it', '') AS read_from, clock_ahead_ns, "
+        "clock_uncertainty_ns FROM servers WHERE run_id = :id AND target IS NOT NULL ORDER BY id",
+        run_id);
+
+    while (mst_query_next(&q))
+        mst_doc_pair(t, mst_row_text(&q, "producer"), "%s; %s%s", mst_row_text(&q, "server"),
+                     mst_row_text(&q, "read_from"), clock_of(&q).text);
+    return mst_query_done(&q);
+}
+
+static bool put_pairs(const struct mst_doc *doc, const struct mst_report_run *run)
 {
     sqlite3 *db = mst_archive_db(run->archive);
-    struct mst_query servers = mst_query_ask(db,
-        "SELECT producer, coalesce(server, '') AS server, mpm, sapi, target, name, version, "
-        "clock_ahead_ns, clock_uncertainty_ns FROM servers WHERE run_id = :id ORDER BY id",
-        run->summary.id);
-    struct mst_query environment = mst_query_ask(db,
-        "SELECT name, value FROM environment WHERE run_id = :id ORDER BY name", run->summary.id);
     struct mst_doc_table t;
+    bool fine;
 
     mst_doc_pairs_begin(&t);
     mst_doc_pair(&t, "archive", "%s", run->path);
     put_recording(&t, &run->summary);
-    while (mst_query_next(&servers))
-        put_server(&t, &servers);
-    while (mst_query_next(&environment))
-        mst_doc_pair(&t, mst_row_text(&environment, "name"), "%s",
-                     mst_row_text(&environment, "value"));
+    fine = put_servers(&t, db, run->summary.id);
+    if (fine) {
+        struct mst_query rows = mst_query_ask(db, "SELECT name, value FROM environment "
+                                              "WHERE run_id = :id ORDER BY name", run->summary.id);
+
+        fine = mst_provenance_pairs(&t, &rows);
+    }
     mst_doc_table_end(&t, doc, "Provenance", "pairs");
-    return mst_query_done(&servers) & mst_query_done(&environment);
+    return fine;
 }
 
 /* ---- what the load tool printed ------------------------------------------------------------- */
@@ -120,7 +133,7 @@ bool mst_provenance_html(struct mst_sink *sink, const struct mst_report_run *run
     mst_html(sink, "<article class=\"card\"><details><summary>%s</summary>\n", run->title);
     if (run->summary.command_line != NULL)
         mst_html(sink, "<pre tabindex=\"0\">%s</pre>", run->summary.command_line);
-    fine = mst_provenance_put(&doc, run) && put_output(sink, run);
+    fine = put_pairs(&doc, run) && put_output(sink, run);
     mst_html(sink, "</details></article>\n");
     return fine;
 }

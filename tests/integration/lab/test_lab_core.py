@@ -243,6 +243,10 @@ def test_help():
     (["try", "event-fpm", "sleep", "--"], "try takes a load tool's command after --"),
     (["try", "event-fpm", "sleep", "--", "ab", "-n", "1"], "the load command has no ${URL}"),
     (["list", "--format", "xml"], 'there is no format "xml"'),
+    (["list", "--dry-run"], "list does not take --dry-run"),
+    (["list", "stacks"], 'list takes no "stacks"'),
+    (["up", "event-fpm", "sleep", "--name", "mine"], "up does not take --name"),
+    (["up", "-v", "event-fpm", "sleep"], "up does not take --verbose"),
 ])
 def test_wrong_usage(words, said):
     assert said in fail(*words, status=2)

@@ -13,7 +13,7 @@ def enumeration(name):
     """The names of one of terms.h's fixed enumerations."""
     text = (SOURCE / "lib/segment/terms.h").read_text()
     body = re.search(rf"#define {name}\(X\)(.*?)\n\n", text, re.S)[1]
-    return re.findall(r'X\(\w+,\s*"([^"]+)"', body)
+    return re.findall(r'X\(\w+,\s*"([^"]+)"\)', body)
 
 
 def found(path, pattern):

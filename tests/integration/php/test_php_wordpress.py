@@ -191,7 +191,8 @@ def assert_says(summary, page):
     assert findings["held-by"]["subject"] == page, findings
     assert findings["held-by"]["text"].startswith(f"Requests for {page} held "), findings
     # Where all workers of PHP slept at once, it stood still.
-    assert re.search(rf" {page} has 100\.0 % of this wait|requests \(all for {page}\) waited",
+    assert re.search(rf" {re.escape(page)} has 100\.0 % of this wait|"
+                     rf"requests \(all for {re.escape(page)}\) waited",
                      findings["sleep"]["text"]), findings
 
 

@@ -200,6 +200,12 @@ def front(servers):
     return max(apaches or servers.values(), key=lambda s: s["requests"])
 
 
+@pytest.mark.parametrize("form", ["text", "md", "html", "csv"])
+def test_what_is_not_known_is_not_null(archive, form):
+    """C's printf() writes (null) for a text that is not there."""
+    assert "(null)" not in tool.report("--format", form, "-o", "-", archive)
+
+
 # ---- JSON is the reference -------------------------------------------------------------------
 
 

@@ -87,6 +87,10 @@ def test_two_names_open_with_the_comparison(browser, both):
         [card.querySelector("h3").textContent,
          card.querySelectorAll(".repetitions tbody tr").length])""")
     assert cards == [["short", 2], ["long", 2]]
+    links = page.evaluate("""Array.from(document.querySelectorAll(".repetitions th a")).map(link =>
+        [link.textContent.includes("(shown)"), link.getAttribute("href")])""")
+    assert {href for _, href in links} == {f"#run-{run}" for run in range(1, 5)}
+    assert sum(shown for shown, _ in links) == 2, "one of each name"
     rows = page.evaluate("""Array.from(document.querySelectorAll("#ab .compared th[scope=row]")).map(
         name => name.textContent)""")
     assert "server, mean" in rows

@@ -1,7 +1,6 @@
 /* markdown.c - a study for a pull request, or to be read as it is: see
  * report.h.
  */
-
 #include "archive/archive.h"
 #include "doc/markup.h"
 #include "doc/table.h"

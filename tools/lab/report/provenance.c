@@ -3,10 +3,9 @@
 
 #include <inttypes.h>
 
-#include "archive/query.h"
 #include "console/format.h"
 #include "doc/markup.h"
-#include "doc/table.h"
+#include "report/provenance.h"
 #include "segment/terms.h"
 #include "stats/bootstrap.h"
 
@@ -34,24 +33,23 @@ bool mst_study_provenance_put(const struct mst_doc *doc, const struct mst_study_
 {
     /* What all runs have in common once, else each value that some run had. */
     struct mst_query environment = ask(data,
-        "SELECT name, group_concat(DISTINCT value) AS content FROM environment WHERE run_id IN "
+        "SELECT name, group_concat(DISTINCT value) AS value FROM environment WHERE run_id IN "
         "(SELECT run_id FROM steps WHERE study_id = :id) GROUP BY name ORDER BY name");
     struct mst_query servers = ask(data,
-        "SELECT DISTINCT steps.stack, coalesce(servers.server, servers.producer) || "
-        "coalesce(', ' || servers.mpm, '') || coalesce(', ' || servers.sapi, '') AS server "
+        "SELECT DISTINCT coalesce(steps.stack, '') AS name, "
+        "coalesce(servers.server, servers.producer) || coalesce(', ' || servers.mpm, '') || "
+        "coalesce(', ' || servers.sapi, '') AS value "
         "FROM steps JOIN servers ON servers.run_id = steps.run_id "
         "WHERE steps.study_id = :id ORDER BY steps.stack, servers.producer");
     struct mst_doc_table t;
+    bool fine;
 
     mst_doc_pairs_begin(&t);
     put_study(&t, data);
-    while (mst_query_next(&environment))
-        mst_doc_pair(&t, mst_row_text(&environment, "name"), "%s",
-                     mst_row_text(&environment, "content"));
-    while (mst_query_next(&servers))
-        mst_doc_pair(&t, mst_row_text(&servers, "stack"), "%s", mst_row_text(&servers, "server"));
+    fine = mst_provenance_pairs(&t, &environment);
+    fine = mst_provenance_pairs(&t, &servers) && fine;
     mst_doc_table_end(&t, doc, "Provenance", "pairs");
-    return mst_query_done(&environment) & mst_query_done(&servers);
+    return fine;
 }
 
 /* ---- what it was run from ------------------------------------------------------------------- */

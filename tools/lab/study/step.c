@@ -269,7 +269,7 @@ static int check_rate(const struct stepping *s)
     if (!mst_query_done(&q))
         return add_note(s, "whether the load tool held the rate is not known: the archive cannot "
                         "be read");
-    if (s->of->runs->kind != MST_RUNS_RAMP || sent == 0)
+    if (sent == 0)
         return 0;
     wanted = (strtoull(s->of->from, NULL, 10) + strtoull(s->of->to, NULL, 10)) *
              strtoull(s->of->over, NULL, 10) / 2;
@@ -292,7 +292,8 @@ static enum mst_step_outcome measure(struct stepping *s)
     mst_error_keep(NULL, 0);
     recorded.run_id = s->result->run_id;
     if (recorded.status != MST_EXIT_INTERRUPTED && recorded.status != MST_EXIT_OUTPUT &&
-        !is_stopped(s) && (add_note(s, s->note) != 0 || check_rate(s) != 0)) {
+        !is_stopped(s) && (add_note(s, s->note) != 0 ||
+                           (s->of->runs->kind == MST_RUNS_RAMP && check_rate(s) != 0))) {
         archive_failed(s);
         recorded.archived = false;
     }
