@@ -44,11 +44,13 @@ static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_time
  * only the time beyond them is the backend's. */
 static void split_handle(struct mst_split *to, uint64_t left, const struct mst_split_times *t)
 {
-    uint64_t interval[MST_INTERVAL_COUNT], *backend = &interval[MST_INTERVAL_BACKEND];
+    uint64_t interval[MST_INTERVAL_COUNT], *backend = &interval[MST_INTERVAL_BACKEND], room;
 
     memcpy(interval, t->intervals_ns, sizeof interval);
     to->handle_run_ns = take(&left, t->php_run_ns);
-    to->parts_ns[MST_PART_PHP_WAIT] = take(&left, t->php_wait_ns);
+    room = mst_subtract_saturated(left, mst_known(interval[MST_INTERVAL_UPLOAD]));
+    to->parts_ns[MST_PART_PHP_WAIT] = take(&room, t->php_wait_ns);
+    left -= to->parts_ns[MST_PART_PHP_WAIT];
     *backend = mst_subtract_saturated(mst_known(*backend), to->parts_ns[MST_PART_PHP_WAIT] +
                                       to->handle_run_ns);
     take_intervals(to->parts_ns, &left, MST_WITHIN_HANDLE, interval);

@@ -53,6 +53,27 @@ START_TEST(test_split)
 }
 END_TEST
 
+/* PHP cannot begin before the body is there: only what it waits longer is its wait. */
+START_TEST(test_split_of_an_upload)
+{
+    struct mst_split_times t = { .handle_ns = 100, .php_wait_ns = 80, .php_run_ns = 10,
+                                 .intervals_ns = { [MST_INTERVAL_UPLOAD] = 70 } };
+    struct mst_split split;
+    const uint64_t *parts_ns = split.parts_ns;
+
+    mst_split(&split, &t);
+    ck_assert_uint_eq(parts_ns[MST_PART_UPLOAD], 70);
+    ck_assert_uint_eq(parts_ns[MST_PART_PHP_WAIT], 20);
+    ck_assert_uint_eq(parts_ns[MST_PART_HANDLE], 0);
+    ck_assert_uint_eq(sum_of(parts_ns), 100);
+    t.handle_ns = 200;     /* one after the other */
+    mst_split(&split, &t);
+    ck_assert_uint_eq(parts_ns[MST_PART_UPLOAD], 70);
+    ck_assert_uint_eq(parts_ns[MST_PART_PHP_WAIT], 80);
+    ck_assert_uint_eq(parts_ns[MST_PART_HANDLE], 40);
+}
+END_TEST
+
 /* Parts that are longer than their whole are cut: the sum holds. */
 START_TEST(test_split_of_contradictions)
 {
@@ -333,6 +354,7 @@ int main(void)
     TCase *tests = tcase_create("requests");
 
     tcase_add_test(tests, test_split);
+    tcase_add_test(tests, test_split_of_an_upload);
     tcase_add_test(tests, test_split_of_contradictions);
     tcase_add_loop_test(tests, test_split_of_sending, 0, sizeof sending / sizeof *sending);
     tcase_add_test(tests, test_labels);

@@ -212,7 +212,7 @@ def slow_posts_on_mod_php(stage):
     return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 8, 2, 1, "/p.php"))
 
 
-@case("slow-upload")
+@case("slow-upload", fast=True, light=True)
 def slow_posts_on_php_fpm(stage):
     apache, _ = stage.stock_php()
     apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")

@@ -131,6 +131,15 @@ bool mst_cpu_explains(const struct mst_inquiry *q, uint64_t ns)
             ns / MST_CPU_EXPLAINS_FACTOR <= crowded_ns(q, false));
 }
 
+bool mst_crowd_explains(const struct mst_inquiry *q, uint64_t ns)
+{
+    const struct mst_summary *s = q->s;
+
+    return q->b.front->local && q->b.front->cpu_ns != MST_UNKNOWN && s->cpus != MST_UNKNOWN &&
+           s->max_runnable != MST_UNKNOWN && s->max_runnable > s->cpus &&
+           ns / MST_CPU_EXPLAINS_FACTOR <= crowded_ns(q, false);
+}
+
 /* Time in which requests computed or were ready to: PHP says so of its own. */
 static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
 {

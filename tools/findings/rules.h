@@ -15,6 +15,9 @@ void mst_find_memory(struct mst_inquiry *q);       /* machine.c */
 void mst_find_cpu(struct mst_inquiry *q);          /* machine.c */
 /* Whether requests can have waited so long, all together, for CPUs that others had. */
 bool mst_cpu_explains(const struct mst_inquiry *q, uint64_t ns);   /* machine.c */
+/* Whether they can have waited so long for each other at the CPUs: more threads wanted one at once
+ * than there are CPUs, also where these were not full for all of the run. */
+bool mst_crowd_explains(const struct mst_inquiry *q, uint64_t ns);   /* machine.c */
 void mst_find_exhausted(struct mst_inquiry *q);    /* machine.c */
 void mst_find_generator(struct mst_inquiry *q);    /* client.c */
 void mst_find_beyond(struct mst_inquiry *q);       /* client.c */

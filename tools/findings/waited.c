@@ -252,9 +252,9 @@ static void find_logging(struct mst_inquiry *q)
     milli = held > 0 ? mst_milli(b->log_ns, held) : 0;
     if (milli < MST_FINDING_MILLI || mst_budget_mean_ns(b, b->log_ns) < MST_PART_MEAN_MIN_NS)
         return;
-    /* Little of it is what computing takes where the CPUs are full. */
-    f = mst_found(q, MST_CODE_LOGGING, mst_budget_mean_ns(b, b->log_ns) >= MST_LOG_MEAN_MIN_NS ?
-                  MST_CERTAIN : MST_LIKELY, b->log_ns);
+    /* Little of it is what computing takes where threads wait for a CPU. */
+    f = mst_found(q, MST_CODE_LOGGING, mst_budget_mean_ns(b, b->log_ns) >= MST_LOG_MEAN_MIN_NS &&
+                  !mst_crowd_explains(q, b->log_ns) ? MST_CERTAIN : MST_LIKELY, b->log_ns);
     f->share_milli = milli;
     f->share_of = MST_SHARE_OF_HELD;
     f->weight = milli + mst_budget_milli(b, b->ns[MST_PART_QUEUE]) * milli / 1000;
