@@ -145,7 +145,9 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
     char needs[224], by[64] = "";
 
     if (plan->why_not != NULL) {
-        MST_ACTION(f, "Set %s higher. How high is not known: %s.", directive, plan->why_not);
+        MST_ACTION(f, "Set %s higher. How high is not known: %s. A recording of at least two "
+                   "seconds and 100 requests that loses no record tells it.", directive,
+                   plan->why_not);
         return;
     }
     if (plan->next == MST_NEXT_ONE_BY_ONE) {
