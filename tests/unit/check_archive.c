@@ -49,7 +49,7 @@ START_TEST(test_rows)
 }
 END_TEST
 
-/* Of what is added, only what was committed stays. */
+/* An undo removes what was added since the last commit, and nothing else. */
 START_TEST(test_undo)
 {
     const char *path = test_path();

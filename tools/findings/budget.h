@@ -29,7 +29,7 @@ struct mst_budget mst_budget_make(const struct mst_summary *s);
 struct mst_budget mst_budget_of(const struct mst_budget *run,
                                 const struct mst_summary_server *front);
 
-/* True where the load was for the server. A server whose page somebody only looks at meanwhile is
+/* True where the load was for the server. A server that somebody only looks at meanwhile is
  * not meant: it has less than a hundredth of the requests of the busiest server. */
 bool mst_is_served(const struct mst_budget *b, const struct mst_summary_server *server);
 

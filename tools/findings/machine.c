@@ -124,11 +124,17 @@ static uint64_t crowded_ns(const struct mst_inquiry *q, bool ours)
     return (uint64_t)((unsigned __int128)spent_ns(q, ours) * crowd / 1000);
 }
 
+/* Whether that many waiting threads can have waited so long together. */
+static bool is_explained(const struct mst_inquiry *q, uint64_t ns)
+{
+    return ns / MST_CPU_EXPLAINS_FACTOR <= crowded_ns(q, false);
+}
+
 bool mst_cpu_explains(const struct mst_inquiry *q, uint64_t ns)
 {
     return mst_cpu_is_full(q->s) && q->b.front->local &&
            (q->s->max_runnable == MST_UNKNOWN || q->b.front->cpu_ns == MST_UNKNOWN ||
-            ns / MST_CPU_EXPLAINS_FACTOR <= crowded_ns(q, false));
+            is_explained(q, ns));
 }
 
 bool mst_crowd_explains(const struct mst_inquiry *q, uint64_t ns)
@@ -136,8 +142,7 @@ bool mst_crowd_explains(const struct mst_inquiry *q, uint64_t ns)
     const struct mst_summary *s = q->s;
 
     return q->b.front->local && q->b.front->cpu_ns != MST_UNKNOWN && s->cpus != MST_UNKNOWN &&
-           s->max_runnable != MST_UNKNOWN && s->max_runnable > s->cpus &&
-           ns / MST_CPU_EXPLAINS_FACTOR <= crowded_ns(q, false);
+           s->max_runnable != MST_UNKNOWN && s->max_runnable > s->cpus && is_explained(q, ns);
 }
 
 /* Time in which requests computed or were ready to: PHP says so of its own. */

@@ -69,15 +69,16 @@ static bool find_wait(struct mst_inquiry *q, struct mst_stall *stall)
     return found && stall->requests >= MST_STALL_REQUESTS_MIN;
 }
 
+#define STALLED_MOST(page) \
+    "SELECT " page " AS page, count(*) AS requests " MST_FROM_PHPS_REQUESTS STALLED \
+    "GROUP BY page ORDER BY requests DESC, page LIMIT 1"
+
 /* The page, or where no pages are known the script, of most of the stalled requests. */
 static void find_page(struct mst_inquiry *q, struct mst_stall *stall)
 {
     bool knows_pages = mst_holder_knows_pages(q, q->b.php);
     struct mst_query row = mst_query_ask(q->db, knows_pages ?
-        "SELECT " MST_PHPS_PATH " AS page, count(*) AS requests " MST_FROM_PHPS_REQUESTS STALLED
-        "GROUP BY page ORDER BY requests DESC, page LIMIT 1" :
-        "SELECT script AS page, count(*) AS requests " MST_FROM_PHPS_REQUESTS STALLED
-        "GROUP BY page ORDER BY requests DESC, page LIMIT 1", q->b.php->id);
+        STALLED_MOST(MST_PHPS_PATH) : STALLED_MOST("script"), q->b.php->id);
 
     set_times(&row, stall);
     if (knows_pages)

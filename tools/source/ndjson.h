@@ -43,7 +43,7 @@ struct mst_ndjson_line {
     } record;
     char label[MST_NAME_MAX];        /* of a request, Apache's or PHP's */
     char ends[MST_RECORD_ENDS][MST_NAME_MAX];   /* of the same; empty: none, or not known */
-    char path[MST_PATH_NAME_MAX];    /* of an Apache's request; empty: the same */
+    char path[MST_PATH_NAME_MAX];    /* of an Apache's request; empty: none, or not known */
 };
 
 /* One whole answer. */
