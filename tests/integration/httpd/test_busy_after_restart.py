@@ -30,8 +30,8 @@ def listening(pid, inodes):
     """Whether the process has one of the server's sockets, from which it could accept."""
     try:
         held = processes.open_files(pid).values()
-    except FileNotFoundError:
-        return False    # it has ended
+    except (FileNotFoundError, PermissionError):
+        return False    # it has ended; what is left of it until then is root's
     return any(f"socket:[{inode}]" in held for inode in inodes)
 
 

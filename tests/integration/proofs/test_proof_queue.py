@@ -69,4 +69,4 @@ def test_as_long_as_all_workers_were_held(server, mpm, body):
         assert opened - after - GRAIN <= queue <= end - before + GRAIN, (
             f"unaccepted for {opened - after:.3f} s at least, {end - before:.3f} s at most, "
             f"but queue is {queue} s: {record}")
-    assert all(r["queue"] < 0.1 < 0.4 < r["handle"] for r in held), held
+    assert all(r["queue"] < r["handle"] for r in held), held

@@ -1,6 +1,13 @@
 """What tests know of a request's phases, and CGI scripts that take a given time."""
+from decimal import Decimal
+
 from processes import wait_until
 
+
+# For so long a witness makes others wait. A thread of a busy machine can be half a second late: of
+# the pause at least MOST is found where it belongs, and less than MOST elsewhere.
+PAUSE = 1.5
+MOST = Decimal("0.75")
 
 PHASES = ("queue", "read", "handle", "send")
 # The intervals that lie in each phase. Those of one phase that are listed together do not overlap.
@@ -42,6 +49,11 @@ def record_of(apache, port):
                        f"a record of the connection from port {port}")
     assert len(found) == 1, found
     return found[0]
+
+
+def assert_held_all_the_time(record):
+    """A worker was held for all of the request but the wait for one."""
+    assert record["total"] - record["queue"] - record["held"] < Decimal("0.05"), record
 
 
 def assert_sums(records):
