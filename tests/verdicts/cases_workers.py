@@ -57,7 +57,8 @@ def each_child_serves_one_connection(stage):
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 20, 5000, "-t", "4"))
 
 
-@case("accept-queue client-errors", also="accept-queue", maybe="client-beyond-server sleep",
+@case("accept-queue client-errors", also="accept-queue",
+      maybe="client-beyond-server sleep client-aborts",
       fast=True, light=True)
 def accept_queue_of_one(stage):
     """A burst of connections every time that the pages are ready."""

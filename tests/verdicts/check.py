@@ -33,6 +33,7 @@ AT_ONCE = 1 + os.cpu_count()
 NAMESPACES = ["unshare", "--mount", "--pid", "--net", "--fork", "--mount-proc", "--kill-child"]
 HERE = Path(__file__).resolve().parent
 RUNNING = set()     # processes of the cases that run now
+OTHERS = groups.Others()
 
 
 def load_cases():
@@ -58,9 +59,9 @@ def run_inside(name, result, group, templates, keep):
     Path(result).write_text(json.dumps(said))
 
 
-def run_case(name, templates, keep, beside=False):
-    """(outcome, why, run): outcome is right, empty, wrong, not run or broken. beside: other cases
-    run, so what they do is not an excuse for this one."""
+def run_case(name, templates, keep):
+    """(outcome, why, run): outcome is right, empty, wrong, not run or broken. What other cases do
+    meanwhile is not an excuse for this one; what other programs do is."""
     try:
         group = groups.make()
     except groups.Unavailable as reason:
@@ -71,14 +72,14 @@ def run_case(name, templates, keep, beside=False):
     words = [*NAMESPACES, sys.executable, str(HERE / "check.py"), "--inside", name, str(result),
              json.dumps({k: [str(v.path), v.version] for k, v in group.parts.items()}),
              str(templates), str(keep or "")]
-    began, used, own = time.monotonic(), groups.machine_cpu_seconds(), group.cpu_seconds()
+    OTHERS.add(group)
+    began, used = time.monotonic(), OTHERS.cpu_seconds()
     case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     RUNNING.add(case)
     try:
         output = case.communicate(timeout=CASE_SECONDS)[0]
-        others = (groups.machine_cpu_seconds() - used - (group.cpu_seconds() - own)) / (
-            (time.monotonic() - began) * os.cpu_count())
+        others = (OTHERS.cpu_seconds() - used) / ((time.monotonic() - began) * os.cpu_count())
         if not result.exists():
             return "broken", output[-3000:], None
         said = json.loads(result.read_text())
@@ -88,6 +89,7 @@ def run_case(name, templates, keep, beside=False):
         case.kill()
         case.wait()
         RUNNING.discard(case)
+        OTHERS.remove(group)
         group.remove()
         shutil.rmtree(scratch, ignore_errors=True)
     if "not run" in said:
@@ -96,7 +98,7 @@ def run_case(name, templates, keep, beside=False):
     if "findings" not in run:
         return "broken", "the run has no findings", run
     wanted = CASES[name]
-    if others > OTHERS_LIMIT and not beside:
+    if others > OTHERS_LIMIT:
         wanted = replace(wanted, maybe=wanted.maybe | {"cpu-neighbour"})
         first = run["findings"][0]
         if (first["code"] in {"cpu", "cpu-neighbour"} - wanted.expected - CASES[name].maybe
@@ -144,10 +146,10 @@ def select(options):
 
 
 def run_light(cases, run):
-    """Yields what run(case, beside=True) returns, as soon as it does, with all of these cases."""
+    """Yields what run(case) returns, as soon as it does, with all of these cases."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         try:
-            for done in as_completed([pool.submit(run, case, beside=True) for case in cases]):
+            for done in as_completed([pool.submit(run, case) for case in cases]):
                 yield done.result()
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -157,21 +159,18 @@ def run_light(cases, run):
 
 
 def run_all(chosen, options):
-    """The outcome of each case, by name. A case that is not right runs again, alone: others on the
-    machine can decide a load of seconds. The second outcome counts, and both are printed."""
+    """The outcome of each case, by name."""
     templates = Path(tempfile.mkdtemp(prefix="mpmstat-verdict-templates-"))
     templates.chmod(0o755)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    outcomes, queue = {}, [case for case in chosen if not case.light]
+    outcomes = {}
 
-    def run_one(case, beside=False):
+    def run_one(case):
         began = time.monotonic()
-        outcome, why, run = run_case(case.name, templates, options.keep, beside)
+        outcome, why, run = run_case(case.name, templates, options.keep)
         return case.name, outcome, why, run, time.monotonic() - began
 
     def settle(name, outcome, why, run, seconds):
-        if outcome != "right" and (run or outcome != "not run") and name not in outcomes:
-            queue.append(CASES[name])
         outcomes[name] = outcome
         report(name, outcome, why, run, seconds, options)
 
@@ -179,8 +178,9 @@ def run_all(chosen, options):
         # The longest are in the last file: they begin.
         for told in run_light([case for case in reversed(chosen) if case.light], run_one):
             settle(*told)
-        while queue:
-            settle(*run_one(queue.pop(0)))
+        for case in chosen:
+            if not case.light:
+                settle(*run_one(case))
     finally:
         shutil.rmtree(templates, ignore_errors=True)
     return outcomes

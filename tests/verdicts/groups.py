@@ -2,6 +2,7 @@
 limits within it. Version 2 where the machine has it, else version 1's controllers."""
 import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -64,11 +65,28 @@ def load(parts):
     return Group({name: made[path] for name, (path, _) in parts.items()})
 
 
-def machine_cpu_seconds():
-    """What all processes of the machine have used."""
-    first = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
-    user, nice, system, _, _, irq, softirq = map(int, first[:7])
-    return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK")
+class Others:
+    """What the machine's processes that are none of the cases' have used."""
+
+    def __init__(self):
+        self.lock, self.groups, self.ended = threading.Lock(), set(), 0.0
+
+    def add(self, group):
+        with self.lock:
+            self.groups.add(group)
+
+    def remove(self, group):
+        """Before the group is."""
+        with self.lock:
+            self.groups.discard(group)
+            self.ended += group.cpu_seconds()
+
+    def cpu_seconds(self):
+        first = Path("/proc/stat").read_text().splitlines()[0].split()[1:]
+        user, nice, system, _, _, irq, softirq = map(int, first[:7])
+        with self.lock:
+            cases = self.ended + sum(group.cpu_seconds() for group in self.groups)
+        return (user + nice + system + irq + softirq) / os.sysconf("SC_CLK_TCK") - cases
 
 
 def make():
