@@ -1,10 +1,17 @@
 /* finding.c - the codes of findings by name: see finding.h. */
 #include "analysis/finding.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const mst_code_names[MST_CODE_COUNT] = {
 #define X_CODE(id, name, group, meaning, evidence, otherwise) [MST_CODE_##id] = name,
+#include "analysis/codes.def"
+#undef X_CODE
+};
+
+const char *const mst_code_groups[MST_CODE_COUNT] = {
+#define X_CODE(id, name, group, meaning, evidence, otherwise) [MST_CODE_##id] = group,
 #include "analysis/codes.def"
 #undef X_CODE
 };
@@ -27,6 +34,21 @@ enum mst_code mst_code_of(const char *name)
     for (i = 0; i < MST_CODE_COUNT && strcmp(mst_code_names[i], name) != 0; i++)
         ;
     return (enum mst_code)i;
+}
+
+bool mst_code_is_failure(enum mst_code code)
+{
+    return strcmp(mst_code_groups[code], "failed") == 0;
+}
+
+void mst_cause_words(char words[MST_CAUSE_WORDS_MAX], const struct mst_cause *cause)
+{
+    bool has_subject = cause->subject[0] != '\0';
+
+    words[0] = '\0';
+    if (cause->known)
+        snprintf(words, MST_CAUSE_WORDS_MAX, "follows from %s%s%s%s", mst_code_names[cause->code],
+                 has_subject ? " (" : "", cause->subject, has_subject ? ")" : "");
 }
 
 const char *mst_code_otherwise(enum mst_code code)

@@ -58,11 +58,21 @@ struct mst_changes {
 #define MST_ACTION_MAX 1280u    /* with the names of all these files */
 
 struct mst_summary_server;
+#define MST_SUBJECT_MAX 160u
+
+/* The finding that another one follows from. */
+struct mst_cause {
+    bool          known;        /* false: it follows from no other one */
+    enum mst_code code;
+    char          subject[MST_SUBJECT_MAX];
+};
 
 struct mst_finding {
     enum mst_code      code;
     enum mst_certainty certainty;
-    char     subject[160];      /* a label, pool, backend, other end or program; "": the server */
+    /* A label, pool, backend, other end or program; "": the server. */
+    char     subject[MST_SUBJECT_MAX];
+    struct mst_cause caused_by;
     char     server[160];       /* of several that the load tool talks to: the one that it is of,
                                  * of several those the one with most of it; "": the run's */
     const struct mst_summary_server *of;   /* whose settings the action is about; NULL: Apache's */
@@ -80,12 +90,22 @@ struct mst_finding {
                                  * it; thousandths, and MST_WEIGHT_FIRST before all shares */
 };
 #define MST_WEIGHT_FIRST 10000u
+#define MST_HEADLINE_MAX 800u   /* a finding's text, and what follows from it */
 
 extern const char *const mst_code_names[MST_CODE_COUNT];
+/* "failed", "ran out", ...: in codes.def's order. */
+extern const char *const mst_code_groups[MST_CODE_COUNT];
 extern const char *const mst_certainty_names[];
 
 /* The code of that name, or MST_CODE_COUNT. */
 enum mst_code mst_code_of(const char *name);
+
+/* Whether it says that requests failed, and not what made them slow. */
+bool mst_code_is_failure(enum mst_code code);
+
+/* "follows from php-workers (shop)"; "" where it follows from none. */
+#define MST_CAUSE_WORDS_MAX 256u
+void mst_cause_words(char words[MST_CAUSE_WORDS_MAX], const struct mst_cause *cause);
 
 /* What would disprove a finding of this code, or tell more. */
 const char *mst_code_otherwise(enum mst_code code);

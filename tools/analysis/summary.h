@@ -282,7 +282,8 @@ struct mst_summary {
     size_t   finding_count;            /* strongest first */
     struct mst_finding *findings;
     size_t   headline_count;           /* the first one or two, of which the verdict is made */
-    char     verdict[1100];            /* their sentences */
+    char     headlines[2][MST_HEADLINE_MAX];   /* the sentence of each, and what follows from it */
+    char     verdict[2 * MST_HEADLINE_MAX];    /* these */
     size_t   need_count;               /* 0: the load tool talked to one server */
     struct mst_need *needs;            /* in the order of the servers, a PHP behind its Apache */
     uint64_t needs_bytes;              /* memory of those on this machine, as far as it is known */

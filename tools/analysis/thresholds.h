@@ -76,6 +76,8 @@
 /* Failures of more than a few in a hundred come before everything else: such a run measures the
  * failures. */
 #define MST_FAILURES_FIRST_MILLI   30u
+/* From this time on an error is not quickly made: what took the time is the question. */
+#define MST_ERROR_TOOK_NS          500000000ull
 /* So many of all answers are nearly all of them. */
 #define MST_NEARLY_ALL_MILLI       900u
 /* Fewer failures are told before "nothing ran out", and after causes that explain more. */

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "console/format.h"
 #include "explain/steps.h"
+#include "findings/chains.h"
 #include "findings/findings.h"
 #include "findings/inquiry.h"
 #include "findings/say.h"
@@ -253,11 +254,11 @@ static bool add_most(struct mst_explanation *e, struct mst_held *held)
     char sentence[MST_HELD_MAX];
     size_t i;
 
+    judge_wait(&f, held->example);
     for (i = 0; i < e->summary.finding_count; i++)
         if (e->summary.findings[i].code == MST_CODE_PHP_WORKERS ||
             e->summary.findings[i].code == MST_CODE_APACHE_WORKERS)
-            mst_found_no_headline(&e->summary.findings[i]);   /* more would wait there, too */
-    judge_wait(&f, held->example);
+            mst_follows(&e->summary.findings[i], &f, false);   /* more would wait there, too */
     mst_held_say(sentence, held);
     MST_TEXT(&f, "%s", sentence);
     mst_found_number(&f, "longest_ns", held->longest_ns);

@@ -38,21 +38,6 @@ static bool read_outage(struct mst_inquiry *q, const struct mst_summary_server *
     return o->failed > 0;
 }
 
-/* The finding of the answers has nothing to add. */
-static void demote_answers(struct mst_inquiry *q, uint64_t explained)
-{
-    struct mst_finding *f;
-    size_t i;
-
-    for (i = 0; i < q->s->finding_count; i++) {
-        f = &q->s->findings[i];
-        if (f->code != MST_CODE_ANSWERS_5XX || f->server[0] != '\0' || f->requests > explained)
-            continue;
-        mst_found_no_headline(f);
-        f->action[0] = '\0';
-    }
-}
-
 static bool is_our_fpm(const struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     return server->sapi_kind == MST_SAPI_FPM && mst_is_ours(q, server);
@@ -73,7 +58,6 @@ void mst_find_down(struct mst_inquiry *q)
         server = &q->s->servers[i];
         if (!is_our_fpm(q, server) || !read_outage(q, server, &o))
             continue;
-        demote_answers(q, o.failed);
         f = mst_found_requests(q, MST_CODE_PHP_DOWN, fpms == 1 ? MST_CERTAIN : MST_LIKELY, o.failed,
                                q->b.front->requests);
         f->weight = MST_WEIGHT_FIRST + 2000;   /* before the failures that follow from it */

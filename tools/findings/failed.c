@@ -10,27 +10,23 @@
 /* ---- answers ------------------------------------------------------------------------------- */
 
 static const char apache_failures[] =
-    "SELECT status, label, coalesce(backend, handler) AS end, count(*) AS n "
+    "SELECT status, label, coalesce(backend, handler) AS end, count(*) AS n, "
+    "CAST(avg(queue_ns + read_ns + handle_ns + send_ns) AS INTEGER) AS took_ns "
     MST_FROM_APACHES_REQUESTS "AND status BETWEEN :low AND :high AND status <> 304 "
     "GROUP BY status, label, coalesce(backend, handler) ORDER BY n DESC";
 static const char php_failures[] =
-    "SELECT status, label, script AS end, count(*) AS n " MST_FROM_PHPS_REQUESTS
+    "SELECT status, label, script AS end, count(*) AS n, "
+    "CAST(avg(coalesce(wait_ns, 0) + run_ns) AS INTEGER) AS took_ns " MST_FROM_PHPS_REQUESTS
     "AND status BETWEEN :low AND :high AND status <> 304 "
     "GROUP BY status, label, script ORDER BY n DESC";
 
-/* All answers with a status of that range, and what most of them have in common. */
-struct answers {
-    uint64_t all, most, status;    /* most: those with this status, label and end */
-    char     label[64], end[128];
-};
-
-static struct answers read_answers(struct mst_inquiry *q, unsigned low, unsigned high)
+static struct mst_answers read_answers(struct mst_inquiry *q, unsigned low, unsigned high)
 {
     const struct mst_summary_server *front = q->b.front;
     struct mst_query rows = mst_query_ask(q->db, mst_summary_is_php(front) ? php_failures
                                                                            : apache_failures,
                                           front->id);
-    struct answers a = { 0 };
+    struct mst_answers a = { 0 };
 
     mst_query_set(&rows, ":low", low);
     mst_query_set(&rows, ":high", high);
@@ -38,6 +34,7 @@ static struct answers read_answers(struct mst_inquiry *q, unsigned low, unsigned
         if (a.all == 0) {
             a.status = mst_row_number(&rows, "status");
             a.most = mst_row_number(&rows, "n");
+            a.took_ns = mst_row_number(&rows, "took_ns");
             mst_row_copy(&rows, "label", a.label, sizeof a.label);
             mst_row_copy(&rows, "end", a.end, sizeof a.end);
         }
@@ -47,17 +44,18 @@ static struct answers read_answers(struct mst_inquiry *q, unsigned low, unsigned
     return a;
 }
 
-static void found_answers(struct mst_finding *f, const struct answers *a)
+static void found_answers(struct mst_finding *f, const struct mst_answers *a)
 {
     mst_found_subject(f, a->end[0] != '\0' ? a->end : a->label);
     mst_found_number(f, "answers", a->all);
     mst_found_number(f, "status", a->status);
     mst_found_number(f, "with_that_status", a->most);
+    mst_found_number(f, "took_mean_ns", a->took_ns);
 }
 
 static void find_answers(struct mst_inquiry *q, enum mst_code code, unsigned hundred)
 {
-    struct answers a = read_answers(q, hundred * 100, hundred * 100 + 99);
+    struct mst_answers a = read_answers(q, hundred * 100, hundred * 100 + 99);
     struct mst_finding *f;
 
     if (a.all == 0)
@@ -65,7 +63,7 @@ static void find_answers(struct mst_inquiry *q, enum mst_code code, unsigned hun
     f = mst_found_requests(q, code, MST_CERTAIN, a.all, q->b.front->requests);
     mst_weigh_failure(f, hundred == 5 ? MST_FAILURES_FLOOR_MILLI : 0);
     found_answers(f, &a);
-    mst_say_answers(f, &q->b, a.status, a.most, a.label, a.end);
+    mst_say_answers(f, &q->b, &a);
 }
 
 /* A load tool that does not follow redirects measures them; one that does measures them and what
@@ -76,7 +74,7 @@ static void find_redirects(struct mst_inquiry *q)
     uint64_t redirects = q->b.front->redirects, all = q->b.front->requests;
     bool most = all > 0 && mst_milli(redirects, all) >= MST_NEARLY_ALL_MILLI;
     struct mst_finding *f;
-    struct answers a;
+    struct mst_answers a;
 
     if (redirects == 0 || c->tool == NULL ||
         (!most && (!c->follows_redirects ||

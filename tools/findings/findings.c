@@ -7,6 +7,7 @@
 
 #include "analysis/thresholds.h"
 #include "base/array.h"
+#include "findings/chains.h"
 #include "findings/fleet.h"
 #include "findings/needs.h"
 #include "findings/rules.h"
@@ -88,20 +89,54 @@ static void predict_from_enough(struct mst_summary *s)
             s->findings[i].predicted[0] = '\0';
 }
 
+static void add_text(char *text, size_t size, const char *more)
+{
+    size_t used = strlen(text);
+
+    snprintf(text + used, size - used, "%s", more);
+}
+
+/* " So PHP's workers ran out, and 3 requests got no answer." of what follows from a headline and is
+ * none itself. */
+static void add_consequences(char text[MST_HEADLINE_MAX], const struct mst_summary *s,
+                             const struct mst_finding *root)
+{
+    char said[2 * MST_CONSEQUENCE_MAX] = "", one[MST_CONSEQUENCE_MAX];
+    size_t i;
+
+    for (i = s->headline_count; i < s->finding_count; i++) {
+        if (!s->findings[i].caused_by.known || mst_finding_root(s, &s->findings[i]) != root)
+            continue;
+        mst_say_consequence(one, &s->findings[i]);
+        if (one[0] == '\0')
+            continue;
+        add_text(said, sizeof said, said[0] == '\0' ? " So " : ", and ");
+        add_text(said, sizeof said, one);
+    }
+    if (said[0] != '\0') {
+        add_text(text, MST_HEADLINE_MAX, said);
+        add_text(text, MST_HEADLINE_MAX, ".");
+    }
+}
+
 /* Makes the verdict of the first finding, and of the second where it explains a headline's share,
- * too. */
+ * too: it can be the cause of what failed. */
 static void judge(struct mst_summary *s)
 {
-    size_t used = 0, i;
+    size_t i;
 
     predict_from_enough(s);
     s->headline_count = s->finding_count > 1 && s->findings[1].weight >= MST_HEADLINE_MILLI ? 2 :
                         s->finding_count > 0;
     s->verdict[0] = '\0';
     for (i = 0; i < s->headline_count; i++) {
-        snprintf(s->verdict + used, sizeof s->verdict - used, "%s%s", i > 0 ? " " : "",
+        bool is_cause = i > 0 && mst_finding_root(s, &s->findings[0]) == &s->findings[i];
+
+        snprintf(s->headlines[i], sizeof s->headlines[i], "%s%s", is_cause ? "The cause: " : "",
                  s->findings[i].text);
-        used = strlen(s->verdict);
+        add_consequences(s->headlines[i], s, &s->findings[i]);
+        add_text(s->verdict, sizeof s->verdict, i > 0 ? " " : "");
+        add_text(s->verdict, sizeof s->verdict, s->headlines[i]);
     }
 }
 
@@ -157,6 +192,7 @@ static void find_of_server(struct mst_inquiry *q)
     mst_find_h2_workers(q);
     mst_find_holders(q);
     mst_find_tail(q);
+    mst_chain_slowness(q);
     mst_find_settings(q, first);
     mst_find_stall(q);
 }
@@ -199,6 +235,7 @@ static void find_all(struct mst_inquiry *q)
         mst_find_beyond(q);
     if (front_tells || q->b.fleet)
         mst_find_odd(q);
+    mst_chain_failures(q);
     mst_fleet_causes_first(q->s);
     if (front_tells && heaviest_of_servers(q->s) < MST_HEADLINE_MILLI)
         find_nothing(q);
@@ -206,6 +243,7 @@ static void find_all(struct mst_inquiry *q)
 
 static void conclude(struct mst_summary *s)
 {
+    mst_chain_order(s);
     qsort(s->findings, s->finding_count, sizeof *s->findings, by_weight);
     judge(s);
 }

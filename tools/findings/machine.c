@@ -54,7 +54,6 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
                        uint64_t stall_ns, bool for_files)
 {
     struct mst_finding *f = mst_found(q, code, of_groups ? MST_CERTAIN : MST_LIKELY, 0);
-    uint64_t files;
 
     f->share_milli = mst_milli(stall_ns, q->s->duration_ns);
     f->share_of = MST_SHARE_OF_SPAN;
@@ -63,10 +62,8 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
         f->weight = MST_HEADLINE_MILLI - 1;
     else if (of_groups)
         f->weight += MST_HEADLINE_MILLI;
-    files = mst_budget_milli(&q->b, q->b.ns[MST_PART_WAITS + MST_WAIT_FILE]);
-    if (for_files && f->weight <= files)
-        f->weight = files + 1;   /* before what follows from it */
     mst_found_number(f, "stall_ns", stall_ns);
+    mst_found_answer(f, MST_READS_FILES_AGAIN, for_files ? MST_ANSWER_YES : MST_ANSWER_NO);
     mst_say_memory_short(f, q->s, of_groups, stall_ns, for_files);
 }
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/ratio.h"
 #include "console/format.h"
+#include "findings/inquiry.h"
 #include "findings/say.h"
 
 /* ---- workers ------------------------------------------------------------------------------- */
@@ -63,10 +64,10 @@ void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
              mst_format_percent(mst_budget_milli(b, pool->wait_sum_ns)).text);
 }
 
-void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool apache_too)
+void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b)
 {
     const struct mst_summary_server *php = b->php;
-    char busy[160], apache[160] = "";
+    char busy[160];
 
     if (php->workers_limit != MST_UNKNOWN)
         mst_say(busy, sizeof busy, "all %" PRIu64 " were busy (%s on average)",
@@ -74,13 +75,9 @@ void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool
     else
         mst_say(busy, sizeof busy, "%" PRIu64 " were busy all the time (%s on average; their limit "
                 "is not known)", php->max_busy, mst_format_milli(php->mean_busy_milli).text);
-    if (apache_too)
-        mst_say(apache, sizeof apache, "; Apache's own %" PRIu64 " workers waited with them, and "
-                "requests %s for one of those", b->front->workers_limit,
-                mst_format_time(mst_mean_wait_ns(b->front)).text);
-    MST_TEXT(f, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time%s.",
+    MST_TEXT(f, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time.",
              busy, mst_format_time(mst_php_wait(b->front)->mean_ns).text,
-             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text, apache);
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text);
 }
 
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php)
@@ -246,6 +243,70 @@ void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text,
              mst_format_time(mst_mean_wait_ns(b->front)).text);
     MST_ACTION(f, "Measure again with more workers.");
+}
+
+/* ---- consequences -------------------------------------------------------------------------- */
+
+/* "8 answers were 503". */
+static void say_answers(char text[MST_CONSEQUENCE_MAX], const struct mst_finding *f)
+{
+    uint64_t status = mst_finding_number(f, "status");
+
+    if (mst_finding_number(f, "with_that_status") == f->requests)
+        mst_say(text, MST_CONSEQUENCE_MAX, "%s answers were %s", mst_format_count(f->requests).text,
+                mst_format_count(status).text);
+    else
+        mst_say(text, MST_CONSEQUENCE_MAX, "%s answers were errors",
+                mst_format_count(f->requests).text);
+}
+
+void mst_say_consequence(char text[MST_CONSEQUENCE_MAX], const struct mst_finding *f)
+{
+    const struct mst_formatted requests = mst_format_count(f->requests);
+
+    text[0] = '\0';
+    switch (f->code) {
+    case MST_CODE_ANSWERS_4XX:
+    case MST_CODE_ANSWERS_5XX:
+        say_answers(text, f);
+        break;
+    case MST_CODE_CLIENT_ERRORS:
+        mst_say(text, MST_CONSEQUENCE_MAX, "%s requests got no answer", requests.text);
+        break;
+    case MST_CODE_CLIENT_ABORTS:
+        mst_say(text, MST_CONSEQUENCE_MAX, "clients gave up %s requests", requests.text);
+        break;
+    case MST_CODE_REQUESTS_DIED:
+        mst_say(text, MST_CONSEQUENCE_MAX, "%s requests died with their process", requests.text);
+        break;
+    case MST_CODE_APACHE_WORKERS:
+        mst_say(text, MST_CONSEQUENCE_MAX, "Apache's workers ran out");
+        break;
+    case MST_CODE_H2_WORKERS:
+        mst_say(text, MST_CONSEQUENCE_MAX, "HTTP/2's workers ran out");
+        break;
+    case MST_CODE_PHP_WORKERS:
+        mst_say(text, MST_CONSEQUENCE_MAX, "PHP's workers%s%.64s ran out",
+                f->subject[0] != '\0' ? " of the pool " : "", f->subject);
+        break;
+    case MST_CODE_ACCEPT_QUEUE:
+        mst_say(text, MST_CONSEQUENCE_MAX, "the accept queue was full");
+        break;
+    case MST_CODE_PHP_ACCEPT_QUEUE:
+        mst_say(text, MST_CONSEQUENCE_MAX, "PHP's accept queue was full");
+        break;
+    case MST_CODE_EVENT_CONNECTIONS:
+        mst_say(text, MST_CONSEQUENCE_MAX, "event accepted no more connections");
+        break;
+    case MST_CODE_SERVER_PACED:
+        mst_say(text, MST_CONSEQUENCE_MAX, "the server sent slowly");
+        break;
+    case MST_CODE_FILE:
+        mst_say(text, MST_CONSEQUENCE_MAX, "PHP waited for files");
+        break;
+    default:
+        break;
+    }
 }
 
 /* ---- queues -------------------------------------------------------------------------------- */

@@ -18,8 +18,14 @@
 
 /* ---- failed ------------------------------------------------------------------------------- */
 
-void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t status,
-                     uint64_t most, const char *label, const char *end);
+/* All answers with a status of a range, and what most of them have in common. */
+struct mst_answers {
+    uint64_t all, most, status;    /* most: those with this status, label and end */
+    uint64_t took_ns;              /* the mean of these */
+    char     label[64], end[128];
+};
+void mst_say_answers(struct mst_finding *f, const struct mst_budget *b,
+                     const struct mst_answers *a);
 void mst_say_down(struct mst_finding *f, const struct mst_outage *o);
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c);
 /* most: they are nearly all answers; else the load tool followed them. */
@@ -48,7 +54,7 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
 /* ---- ran out ------------------------------------------------------------------------------ */
 
 void mst_say_apache_workers(struct mst_finding *f, const struct mst_budget *b);
-void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b, bool apache_too);
+void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
                   const struct mst_summary_pool *pool);
 /* Of a PHP whose php_wait is not known. */
@@ -112,7 +118,6 @@ struct mst_stall {
 };
 void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall);
 /* Changes the action of what follows from it. */
-void mst_say_follows_from_stall(struct mst_finding *f);
 /* Adds to the action in which script to begin: h has most of the time. */
 void mst_say_script(struct mst_finding *f, const struct mst_holder *h);
 /* checks, tls */
@@ -152,6 +157,10 @@ void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server,
 void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,
                     enum mst_odd which, uint64_t value, uint64_t usual);
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b);
+/* What a finding is as the consequence of another one, in a few words: "PHP's workers ran out". "":
+ * it needs no mention. */
+#define MST_CONSEQUENCE_MAX 128u
+void mst_say_consequence(char text[MST_CONSEQUENCE_MAX], const struct mst_finding *f);
 void mst_say_obstacle(struct mst_finding *f, const struct mst_summary *s, const char *why);
 
 #endif

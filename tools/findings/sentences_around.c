@@ -202,9 +202,7 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
         [MST_ANSWER_YES] = " More workers cannot help: they would wait there, too.",
     };
     uint64_t ns = b->ns[MST_PART_WAITS + wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
-    /* With what holds the workers the wait for one becomes shorter: nobody knows by how much. */
-    const char *behind = mst_budget_milli(b, mst_budget_for_workers_ns(b)) >= MST_FINDING_MILLI ?
-                         "at most " : "";
+    bool queues = mst_budget_milli(b, mst_budget_for_workers_ns(b)) >= MST_FINDING_MILLI;
     char part[80], which[256], of_run[64] = "";
 
     say_part(part, b, ns);
@@ -215,9 +213,11 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
     MST_TEXT(f, "PHP waited for %s for %s%s%s%s.", wait_names[wait], part, of_run, which,
              one_at_a_time[one_by_one]);
     MST_ACTION(f, "%s%s", wait_actions[wait], workers[one_by_one]);
-    MST_PREDICTED(f, "without this wait a request takes %s%s instead of %s", behind,
-                  mst_format_time(mst_budget_mean_ns(b, without)).text,
-                  mst_format_time(mst_budget_mean_ns(b, b->total_ns)).text);
+    /* Without it the waits for workers would be shorter, too: nobody knows by how much. */
+    if (!queues && one_by_one == MST_ANSWER_NO && !mst_cpu_is_full(b->s))
+        MST_PREDICTED(f, "without this wait a request takes %s instead of %s",
+                      mst_format_time(mst_budget_mean_ns(b, without)).text,
+                      mst_format_time(mst_budget_mean_ns(b, b->total_ns)).text);
 }
 
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
@@ -362,13 +362,6 @@ void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
                    stall->end[0] != '\0' ? stall->end : stall->kind);
     else
         MST_ACTION(f, "%s", mst_wait_action(stall->kind));
-}
-
-void mst_say_follows_from_stall(struct mst_finding *f)
-{
-    f->changes = (struct mst_changes){ 0 };
-    MST_ACTION(f, "Most of it follows from the time in which PHP stood still: more workers would "
-               "have waited there, too.");
 }
 
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_slow_tail *t)

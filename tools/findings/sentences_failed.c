@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "console/format.h"
 #include "findings/say.h"
@@ -27,21 +28,31 @@ static void say_which(char text[256], const char *label, const char *end)
     mst_say(text, 256, "label %s%s%s", label, end[0] != '\0' ? ", from " : "", end);
 }
 
-void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, uint64_t status,
-                     uint64_t most, const char *label, const char *end)
+/* What a load measures whose answers are errors. An error that took long is not the error page's
+ * time. */
+static void say_measured(char text[64], const struct mst_finding *f, const struct mst_budget *b,
+                         const struct mst_answers *a)
 {
-    bool all_alike = most == f->requests;
-    const char *so = of_a_load(b) && f->weight >= MST_WEIGHT_FIRST ?
-                     ": this measures the error page" : "";
-    char which[256];
+    text[0] = '\0';
+    if (a->took_ns != MST_UNKNOWN && a->took_ns >= MST_ERROR_TOOK_NS)
+        mst_say(text, 64, ", after %s on average", mst_format_time(a->took_ns).text);
+    else if (of_a_load(b) && f->weight >= MST_WEIGHT_FIRST)
+        mst_say(text, 64, ": this measures the error page");
+}
 
-    say_which(which, label, end);
-    if (all_alike)
+void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, const struct mst_answers *a)
+{
+    uint64_t status = a->status;
+    char which[256], measured[64];
+
+    say_which(which, a->label, a->end);
+    say_measured(measured, f, b, a);
+    if (a->most == f->requests)
         MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were %" PRIu64 " (%s)%s.", f->requests,
-                 b->front->requests, status, which, so);
+                 b->front->requests, status, which, measured);
     else
         MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were errors (%" PRIu64 " of them %" PRIu64
-                 ", %s)%s.", f->requests, b->front->requests, most, status, which, so);
+                 ", %s)%s.", f->requests, b->front->requests, a->most, status, which, measured);
     if (status == 503 || status == 502 || status == 504)
         MST_ACTION(f, "Look whether the backend runs, and what the error log says: 502 and 503 "
                    "mean that the backend is down, is full or has died; 504 means that it took "

@@ -202,7 +202,7 @@ void mst_find_settings(struct mst_inquiry *q, size_t first)
         struct mst_changed of = { q->db, q->s, server, NULL, MST_UNKNOWN };
         bool of_workers = f->code == MST_CODE_PHP_WORKERS || f->code == MST_CODE_APACHE_WORKERS;
 
-        if (server == NULL ||
+        if (server == NULL || f->action[0] == '\0' ||
             (mst_summary_is_php(server) && server->sapi_kind != MST_SAPI_FPM))
             continue;
         of.limit = server->workers_limit;

@@ -6,6 +6,7 @@
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "findings/chains.h"
 #include "findings/holder.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
@@ -126,10 +127,11 @@ static bool is_of_workers(enum mst_code code)
            code == MST_CODE_CANNOT_TELL;
 }
 
-/* The findings about that wait and about the slowest requests follow from the stall, and leave the
- * verdict. So do those about workers, where the requests that the stall held up have at least half
- * of all waits for workers: advice on workers would not have helped. */
-static void demote_what_follows(struct mst_inquiry *q, enum mst_code code, uint64_t waited_ns)
+/* What is said of that wait without the stall is no headline. The findings about the slowest
+ * requests follow from the stall; and so do those about workers, where the requests that the stall
+ * held up have at least half of all waits for workers: more workers would have waited there, too. */
+static void note_what_follows(struct mst_inquiry *q, const struct mst_finding *stall,
+                              uint64_t waited_ns)
 {
     bool has_most = 2 * waited_ns >= q->b.ns[MST_PART_QUEUE] + q->b.ns[MST_PART_PHP_WAIT];
     struct mst_finding *f;
@@ -137,13 +139,15 @@ static void demote_what_follows(struct mst_inquiry *q, enum mst_code code, uint6
 
     for (i = 0; i < q->s->finding_count; i++) {
         f = &q->s->findings[i];
-        if (f->server[0] != '\0' || (f->code != code && f->code != MST_CODE_TAIL &&
-                                     !(is_of_workers(f->code) && has_most)))
+        if (f == stall || f->server[0] != '\0')
             continue;
-        mst_found_no_headline(f);
-        f->predicted[0] = '\0';
-        if (is_of_workers(f->code))
-            mst_say_follows_from_stall(f);
+        if (f->code == stall->code) {
+            mst_found_no_headline(f);
+            f->predicted[0] = '\0';
+        } else if (f->code == MST_CODE_TAIL || (is_of_workers(f->code) && has_most)) {
+            mst_follows(f, stall, f->code == MST_CODE_TAIL);
+            mst_found_no_headline(f);
+        }
     }
 }
 
@@ -164,11 +168,11 @@ void mst_find_stall(struct mst_inquiry *q)
     if (code == MST_CODE_COUNT || mst_budget_milli(&q->b, total_ns) < MST_FINDING_MILLI)
         return;
     find_page(q, &stall);
-    demote_what_follows(q, code, waited_ns);
     f = mst_found(q, code, MST_CERTAIN, total_ns);
     f->weight++;
     f->requests = stall.requests;
     mst_found_subject(f, stall.end);
     mst_found_number(f, "stood_still_ns", stall.until_ns - stall.from_ns);
     mst_say_stall(f, &stall);
+    note_what_follows(q, f, waited_ns);
 }

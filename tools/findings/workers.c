@@ -66,14 +66,11 @@ static bool apache_ran_out(const struct mst_budget *b)
            mst_budget_milli(b, b->ns[MST_PART_QUEUE]) >= MST_FINDING_MILLI;
 }
 
-/* Workers that wait for PHP's are busy for that alone: then PHP's workers are the cause. */
-static void find_apache(struct mst_inquiry *q, bool php_ran_out)
+static void find_apache(struct mst_inquiry *q)
 {
     struct mst_finding *f = mst_found(q, MST_CODE_APACHE_WORKERS, MST_CERTAIN,
                                       q->b.ns[MST_PART_QUEUE]);
 
-    if (php_ran_out)
-        mst_found_no_headline(f);   /* php-workers says so */
     f->requests = q->b.front->waited;
     note_workers(f, q->b.front);
     mst_found_number(f, "queue_mean_ns", q->b.front->phases[MST_PHASE_QUEUE].mean_ns);
@@ -202,22 +199,18 @@ static void find_php_queue(struct mst_inquiry *q)
     mst_say_php_queue(f, &q->b);
 }
 
-/* Apache's workers run out because they wait for PHP's: then the time that requests waited for
- * Apache's workers follows from PHP's limit, and counts for this finding. */
-static void find_php(struct mst_inquiry *q, bool apache_too)
+static void find_php(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN,
                                       q->b.ns[MST_PART_PHP_WAIT]);
 
     f->of = php;
-    if (apache_too)
-        f->weight = mst_budget_milli(&q->b, mst_budget_for_workers_ns(&q->b));
     if (php->workers_limit == MST_UNKNOWN)
         f->certainty = MST_LIKELY;
     note_workers(f, php);
     mst_found_number(f, "wait_mean_ns", mst_php_wait(q->b.front)->mean_ns);
-    mst_say_php_workers(f, &q->b, apache_too);
+    mst_say_php_workers(f, &q->b);
     plan_workers(q, f, php, "pm.max_children");
 }
 
@@ -228,14 +221,12 @@ static bool pool_ran_out(const struct mst_budget *b, const struct mst_summary_po
            mst_budget_milli(b, pool->wait_sum_ns) >= MST_FINDING_MILLI;
 }
 
-static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool, bool apache_too)
+static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool)
 {
     struct mst_finding *f = mst_found(q, MST_CODE_PHP_WORKERS, MST_CERTAIN, pool->wait_sum_ns);
     struct mst_workers_plan plan;
 
     f->of = q->b.php;
-    if (apache_too)
-        f->weight = mst_budget_milli(&q->b, pool->wait_sum_ns + q->b.ns[MST_PART_QUEUE]);
     mst_found_subject(f, pool->label);
     f->requests = pool->requests;
     note_busy(f, pool->workers_limit, pool->max_busy, pool->mean_busy_milli);
@@ -246,7 +237,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
     note_plan(f, &plan, q->b.php, "pm.max_children");
 }
 
-static bool find_pools(struct mst_inquiry *q, bool apache_too)
+static bool find_pools(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     bool found = false;
@@ -256,7 +247,7 @@ static bool find_pools(struct mst_inquiry *q, bool apache_too)
         return false;
     for (i = 0; i < php->pool_count; i++)
         if (pool_ran_out(&q->b, &php->pools[i])) {
-            find_pool(q, &php->pools[i], apache_too);
+            find_pool(q, &php->pools[i]);
             found = true;
         }
     return found;
@@ -305,14 +296,12 @@ static void find_php_by_its_queue(struct mst_inquiry *q)
 
 void mst_find_workers(struct mst_inquiry *q)
 {
-    bool apache = apache_ran_out(&q->b), php = php_waited(&q->b);
-    bool pools = php && find_pools(q, apache);
-    bool php_all_busy = pools || (php && mst_summary_is_short(q->b.php));
+    bool php = php_waited(&q->b), pools = php && find_pools(q);
 
     if (php_queue_overflowed(&q->b))
         find_php_queue(q);
-    if (php_all_busy && !pools)
-        find_php(q, apache);
+    if (php && !pools && mst_summary_is_short(q->b.php))
+        find_php(q);
     else if (php && !pools)
         find_php_below_limit(q);
     find_php_by_its_queue(q);
@@ -321,8 +310,8 @@ void mst_find_workers(struct mst_inquiry *q)
                           &q->b);
         return;
     }
-    if (apache)
-        find_apache(q, php_all_busy);
+    if (apache_ran_out(&q->b))
+        find_apache(q);
     else if (mst_waits_are_too_short(q->b.front))
         mst_say_short_waits(mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL,
                                       q->b.ns[MST_PART_QUEUE]), &q->b);

@@ -16,12 +16,14 @@ void mst_report_verdict_text(struct mst_sink *sink, const struct mst_summary *s)
 
 /* A sentence of the verdict, with its action below it: of two actions it is then clear which one is
  * for which sentence. Only the first has its prediction, which holds for the first action alone. */
-static void put_headline(struct mst_sink *sink, const struct mst_finding *f, bool is_first,
+static void put_headline(struct mst_sink *sink, const struct mst_summary *s, size_t which,
                          unsigned width)
 {
-    mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 0, width, f->text);
+    const struct mst_finding *f = &s->findings[which];
+
+    mst_wrapped_styled(sink, MST_STYLE_STRONG, "", 0, width, s->headlines[which]);
     mst_wrapped(sink, "  do", MST_TEXT_INDENT, width, f->action);
-    if (is_first)
+    if (which == 0)
         mst_wrapped(sink, "  predicted", MST_TEXT_INDENT, width, f->predicted);
 }
 
@@ -43,18 +45,21 @@ static void put_names(struct mst_sink *sink, const struct mst_summary *s, unsign
 void mst_summary_findings_text(struct mst_sink *sink, const struct mst_summary *s,
                                const struct mst_text_form *form)
 {
-    char lead[48];
+    char lead[48], cause[MST_CAUSE_WORDS_MAX], text[sizeof s->findings->text + sizeof cause];
     size_t i;
 
     for (i = 0; i < s->headline_count; i++)
-        put_headline(sink, &s->findings[i], i == 0, form->width);
+        put_headline(sink, s, i, form->width);
     if (form->brief) {
         put_names(sink, s, form->width);
         return;
     }
     for (; i < s->finding_count; i++) {
         snprintf(lead, sizeof lead, "  %s", mst_code_names[s->findings[i].code]);
-        mst_wrapped(sink, lead, CODE_INDENT, form->width, s->findings[i].text);
+        mst_cause_words(cause, &s->findings[i].caused_by);
+        snprintf(text, sizeof text, "%s%s%s%s", s->findings[i].text, cause[0] != '\0' ? " (" : "",
+                 cause, cause[0] != '\0' ? ")" : "");
+        mst_wrapped(sink, lead, CODE_INDENT, form->width, text);
     }
 }
 

@@ -14,12 +14,6 @@
 
 /* ---- figures of findings -------------------------------------------------------------- */
 
-static const char *const groups_of_codes[MST_CODE_COUNT] = {
-#define X_CODE(id, name, group, meaning, evidence, otherwise) [MST_CODE_##id] = group,
-#include "analysis/codes.def"
-#undef X_CODE
-};
-
 /* How the figures are shown whose names alone do not tell. A figure in thousandths that is not
  * here is a mean. */
 static const struct figure { const char *name, *label; enum mst_quantity unit; } figures[] = {
@@ -135,9 +129,12 @@ static void put_evidence(struct mst_sink *sink, const struct mst_finding *f, con
 
 static void put_name(struct mst_sink *sink, const struct mst_finding *f)
 {
-    mst_html(sink, "<code>%s</code> <span class=\"quiet\">%s, %s%s%s</span>",
-             mst_code_names[f->code], groups_of_codes[f->code], mst_certainty_names[f->certainty],
-             f->subject[0] != '\0' ? ": " : "", f->subject);
+    char cause[MST_CAUSE_WORDS_MAX];
+
+    mst_cause_words(cause, &f->caused_by);
+    mst_html(sink, "<code>%s</code> <span class=\"quiet\">%s, %s%s%s%s%s</span>",
+             mst_code_names[f->code], mst_code_groups[f->code], mst_certainty_names[f->certainty],
+             f->subject[0] != '\0' ? ": " : "", f->subject, cause[0] != '\0' ? "; " : "", cause);
 }
 
 static void put_sentence(struct mst_sink *sink, const char *lead, const char *text)

@@ -44,13 +44,16 @@ static void put_findings(const struct mst_doc *doc, const struct mst_summary *s)
         { "finding", .kind = MST_DOC_LABEL }, { "", .kind = MST_DOC_WORDS },
         { "do", .kind = MST_DOC_WORDS },
     };
+    char cause[MST_CAUSE_WORDS_MAX];
     struct mst_doc_table t;
     size_t i;
 
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < s->finding_count; i++) {
         mst_doc_row(&t, MST_STYLE_PLAIN);
-        mst_doc_words(&t, "%s", mst_code_names[s->findings[i].code]);
+        mst_cause_words(cause, &s->findings[i].caused_by);
+        mst_doc_words(&t, "%s%s%s", mst_code_names[s->findings[i].code],
+                      cause[0] != '\0' ? ", " : "", cause);
         mst_doc_words(&t, "%s", s->findings[i].text);
         mst_doc_words(&t, "%s %s", s->findings[i].action, s->findings[i].predicted);
     }

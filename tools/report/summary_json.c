@@ -414,6 +414,19 @@ static void put_check(struct mst_json *j, const struct mst_check *check)
     mst_json_end(j, '}');
 }
 
+/* null: it follows from no other finding. */
+static void put_cause(struct mst_json *j, const struct mst_cause *cause)
+{
+    if (!cause->known) {
+        mst_json_string(j, "caused_by", NULL);
+        return;
+    }
+    mst_json_begin(j, "caused_by", '{');
+    mst_json_string(j, "code", mst_code_names[cause->code]);
+    mst_json_string(j, "subject", cause->subject[0] != '\0' ? cause->subject : NULL);
+    mst_json_end(j, '}');
+}
+
 /* A share is a fraction of 1, as all shares in JSON are; figures keep the unit of their name. */
 static void put_finding(struct mst_json *j, const struct mst_finding *f)
 {
@@ -423,6 +436,7 @@ static void put_finding(struct mst_json *j, const struct mst_finding *f)
     mst_json_string(j, "code", mst_code_names[f->code]);
     mst_json_string(j, "certainty", mst_certainty_names[f->certainty]);
     mst_json_string(j, "subject", f->subject[0] != '\0' ? f->subject : NULL);
+    put_cause(j, &f->caused_by);
     mst_json_string(j, "server", f->server[0] != '\0' ? f->server : NULL);
     mst_json_count(j, "servers", f->servers > 0 ? f->servers : MST_UNKNOWN);
     mst_put_milli(j, "share", f->share_milli);

@@ -1,0 +1,426 @@
+/* chains.c - which finding follows from which other one: see chains.h.
+ *
+ * A row of the tables below is a mechanism: where there are findings of both codes, and what the
+ * row asks of them holds, one follows from the other. Of several rows for a finding the first one
+ * counts. No row leads back to a finding that a row leads to it from: chains have an end.
+ */
+#include "findings/chains.h"
+
+#include <string.h>
+
+#include "analysis/bottleneck.h"
+#include "analysis/thresholds.h"
+
+struct link {
+    enum mst_code symptom, root;
+    bool (*holds)(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                  const struct mst_finding *root);   /* NULL: wherever there are both */
+    bool helps;                                      /* the symptom's own advice, all the same */
+};
+
+/* ---- what rows ask ------------------------------------------------------------------------- */
+
+/* Whether Apache's workers spent at least half of the time of their requests so. */
+static bool have_half(const struct mst_inquiry *q, uint64_t ns)
+{
+    const struct mst_budget *b = &q->b;
+    uint64_t before = b->ns[MST_PART_QUEUE] + b->ns[MST_PART_H2_WAIT];
+
+    return b->total_ns > before && ns >= (b->total_ns - before) / 2;
+}
+
+static bool are_held_by_uploads(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                                const struct mst_finding *root)
+{
+    (void)symptom, (void)root;
+    return have_half(q, q->b.ns[MST_PART_UPLOAD]);
+}
+
+static bool are_held_by_headers(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                                const struct mst_finding *root)
+{
+    (void)symptom, (void)root;
+    return mst_mostly_in(q->b.front, MST_STATE_READING) || have_half(q, q->b.ns[MST_PART_READ]);
+}
+
+static bool are_held_by_sending(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                                const struct mst_finding *root)
+{
+    (void)symptom, (void)root;
+    return mst_mostly_in(q->b.front, MST_STATE_SENDING);
+}
+
+/* Connections, without a worker. */
+static bool are_mostly_sending(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                               const struct mst_finding *root)
+{
+    const uint64_t *ns = q->b.ns;
+
+    (void)symptom, (void)root;
+    return have_half(q, ns[MST_PART_SEND_CLIENT] + ns[MST_PART_SEND_NETWORK] + ns[MST_PART_SEND]);
+}
+
+static bool are_held_by_logging(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                                const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return root->certainty == MST_CERTAIN && root->share_milli >= MST_HOLDER_TIME_MILLI;
+}
+
+static bool are_held_by_checks(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                               const struct mst_finding *root)
+{
+    (void)symptom, (void)root;
+    return have_half(q, q->b.ns[MST_PART_CHECKS]);
+}
+
+/* More workers would wait there, too. */
+static bool is_one_at_a_time(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                             const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return mst_finding_answer(root, MST_ONE_AT_A_TIME) == MST_ANSWER_YES &&
+           root->weight >= MST_HOLDER_TIME_MILLI;
+}
+
+/* The plan for these workers finds no number that is better. */
+static bool is_more_no_help(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                            const struct mst_finding *root)
+{
+    uint64_t advised = mst_finding_number(symptom, "workers_advised");
+    uint64_t limit = mst_finding_number(symptom, "workers_limit");
+
+    (void)q, (void)root;
+    return advised != MST_UNKNOWN && limit != MST_UNKNOWN && advised <= limit;
+}
+
+/* What its own rule has not more than likely, because it computes, too. */
+static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                           const struct mst_finding *root)
+{
+    (void)q, (void)root;
+    return symptom->certainty == MST_LIKELY;
+}
+
+static bool read_files_again(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                             const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return mst_finding_answer(root, MST_READS_FILES_AGAIN) == MST_ANSWER_YES;
+}
+
+/* ---- slowness ------------------------------------------------------------------------------ */
+
+#define ONE_AT_A_TIME(symptom) \
+    { symptom, MST_CODE_LOCK, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_DATABASE, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_CACHE, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_HTTP, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_STREAM, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_FILE, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_PROCESS, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_BACKEND, is_one_at_a_time, false }
+#define FULL_CPUS(symptom, holds) \
+    { symptom, MST_CODE_CPU_QUOTA, holds, false }, { symptom, MST_CODE_CPU, holds, false }, \
+    { symptom, MST_CODE_CPU_NEIGHBOUR, holds, false }
+#define SLOW_CLIENTS(symptom, holds) \
+    { symptom, MST_CODE_SLOW_CLIENTS, holds, true }, \
+    { symptom, MST_CODE_SLOW_NETWORK, holds, true }, \
+    { symptom, MST_CODE_SERVER_PACED, holds, true }
+
+static const struct link slowness[] = {
+    { MST_CODE_H2_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_UPLOAD, are_held_by_uploads, true },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_HEADERS, are_held_by_headers, true },
+    SLOW_CLIENTS(MST_CODE_APACHE_WORKERS, are_held_by_sending),
+    { MST_CODE_APACHE_WORKERS, MST_CODE_LOGGING, are_held_by_logging, false },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_CHECKS, are_held_by_checks, true },
+    ONE_AT_A_TIME(MST_CODE_PHP_WORKERS),
+    ONE_AT_A_TIME(MST_CODE_APACHE_WORKERS),
+    ONE_AT_A_TIME(MST_CODE_H2_WORKERS),
+    FULL_CPUS(MST_CODE_PHP_WORKERS, is_more_no_help),
+    FULL_CPUS(MST_CODE_APACHE_WORKERS, is_more_no_help),
+    SLOW_CLIENTS(MST_CODE_EVENT_CONNECTIONS, are_mostly_sending),
+    { MST_CODE_ACCEPT_QUEUE, MST_CODE_KEEPALIVE, NULL, true },
+    { MST_CODE_ACCEPT_QUEUE, MST_CODE_APACHE_WORKERS, NULL, true },
+    { MST_CODE_ACCEPT_QUEUE, MST_CODE_EVENT_CONNECTIONS, NULL, true },
+    { MST_CODE_PHP_ACCEPT_QUEUE, MST_CODE_PHP_WORKERS, NULL, true },
+    FULL_CPUS(MST_CODE_SERVER_PACED, is_only_likely),
+    FULL_CPUS(MST_CODE_LOGGING, is_only_likely),
+    { MST_CODE_FILE, MST_CODE_MEMORY, read_files_again, false },
+    { MST_CODE_DISK, MST_CODE_MEMORY, read_files_again, false },
+};
+
+/* ---- failures ------------------------------------------------------------------------------ */
+
+static bool has_status(const struct mst_finding *answers, uint64_t least, uint64_t most)
+{
+    uint64_t status = mst_finding_number(answers, "status");
+
+    return status != MST_UNKNOWN && status >= least && status <= most;
+}
+
+/* Whether the root tells of at least half as many requests. */
+static bool is_of_half(const struct mst_finding *symptom, const struct mst_finding *root)
+{
+    return symptom->requests == MST_UNKNOWN || root->requests == MST_UNKNOWN ||
+           root->requests >= symptom->requests / 2;
+}
+
+static bool are_all_its(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                        const struct mst_finding *root)
+{
+    (void)q;
+    return symptom->requests <= root->requests;
+}
+
+static bool are_fatal(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                      const struct mst_finding *root)
+{
+    (void)q;
+    return has_status(symptom, 500, 500) && is_of_half(symptom, root);
+}
+
+/* The gateway's own answers: it lost its backend, or has none. */
+static bool are_of_gateway(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                           const struct mst_finding *root)
+{
+    (void)q;
+    return has_status(symptom, 502, 503) && is_of_half(symptom, root);
+}
+
+static bool are_refused(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                        const struct mst_finding *root)
+{
+    (void)q, (void)root;
+    return has_status(symptom, 403, 403) || has_status(symptom, 500, 503);
+}
+
+/* Whether most of them are of that kind, or the load tool does not say which. */
+static bool are_mostly(const struct mst_finding *f, const char *kind)
+{
+    uint64_t n = mst_finding_number(f, kind), not_said = mst_finding_number(f, "not_said");
+
+    return f->requests != MST_UNKNOWN &&
+           (mst_known(n) + mst_known(not_said)) * 2 >= f->requests;
+}
+
+static bool are_lost(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                     const struct mst_finding *root)
+{
+    (void)q, (void)root;
+    return are_mostly(symptom, "receive") || are_mostly(symptom, "connect");
+}
+
+static bool are_closed(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                       const struct mst_finding *root)
+{
+    (void)q, (void)root;
+    return are_mostly(symptom, "receive");
+}
+
+static bool are_not_taken(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                          const struct mst_finding *root)
+{
+    (void)q, (void)root;
+    return are_mostly(symptom, "connect") || are_mostly(symptom, "timeouts");
+}
+
+static bool is_killed(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                      const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return mst_known(mst_finding_number(root, "killed")) > 0;
+}
+
+static const struct link failures[] = {
+    { MST_CODE_REQUESTS_DIED, MST_CODE_MEMORY, is_killed, false },
+    { MST_CODE_REQUESTS_DIED, MST_CODE_SERVER_RESTARTED, NULL, false },
+    { MST_CODE_ANSWERS_5XX, MST_CODE_PHP_DOWN, are_all_its, false },
+    { MST_CODE_ANSWERS_5XX, MST_CODE_PHP_FATAL, are_fatal, false },
+    { MST_CODE_ANSWERS_5XX, MST_CODE_REQUESTS_DIED, are_of_gateway, false },
+    { MST_CODE_ANSWERS_5XX, MST_CODE_PHP_ACCEPT_QUEUE, are_of_gateway, false },
+    { MST_CODE_ANSWERS_5XX, MST_CODE_DESCRIPTORS, are_refused, false },
+    { MST_CODE_ANSWERS_5XX, MST_CODE_LOCAL_PORTS, are_refused, false },
+    { MST_CODE_ANSWERS_4XX, MST_CODE_DESCRIPTORS, are_refused, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_REQUESTS_DIED, are_lost, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_SERVER_RESTARTED, are_lost, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_DESCRIPTORS, are_lost, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_ACCEPT_QUEUE, are_not_taken, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_KEEPALIVE, are_closed, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_APACHE_WORKERS, are_closed, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_EVENT_CONNECTIONS, are_closed, false },
+    { MST_CODE_CLIENT_BEYOND_SERVER, MST_CODE_GENERATOR, NULL, false },
+};
+
+/* Whether somebody gave up waiting: what took the requests' time made them fail. */
+static bool took_too_long(const struct mst_finding *f)
+{
+    return f->code == MST_CODE_CLIENT_ABORTS ||
+           (f->code == MST_CODE_CLIENT_ERRORS && mst_known(mst_finding_number(f, "timeouts")) * 2 >=
+                                                 f->requests) ||
+           (f->code == MST_CODE_ANSWERS_5XX && has_status(f, 504, 504));
+}
+
+/* The strongest finding of what took the requests' time. NULL: none explains much of it. */
+static const struct mst_finding *find_what_took_it(const struct mst_summary *s)
+{
+    const struct mst_finding *most = NULL, *f;
+    size_t i;
+
+    for (i = 0; i < s->finding_count; i++) {
+        f = &s->findings[i];
+        if (!mst_code_is_failure(f->code) && f->certainty != MST_CANNOT_TELL &&
+            f->share_of == MST_SHARE_OF_TIME && f->share_milli != MST_UNKNOWN &&
+            f->share_milli >= MST_HEADLINE_MILLI && (most == NULL || f->weight > most->weight))
+            most = f;
+    }
+    return most != NULL ? mst_finding_root(s, most) : NULL;
+}
+
+/* ---- links --------------------------------------------------------------------------------- */
+
+void mst_follows(struct mst_finding *f, const struct mst_finding *root, bool helps)
+{
+    f->caused_by.known = true;
+    f->caused_by.code = root->code;
+    memcpy(f->caused_by.subject, root->subject, sizeof f->caused_by.subject);
+    f->predicted[0] = '\0';
+    if (!helps) {
+        f->action[0] = '\0';
+        f->changes = (struct mst_changes){ 0 };
+    }
+}
+
+/* Whether both are of the same server, or one of them is of the run. */
+static bool are_together(const struct mst_finding *a, const struct mst_finding *b)
+{
+    return a->server[0] == '\0' || b->server[0] == '\0' || strcmp(a->server, b->server) == 0;
+}
+
+/* The strongest finding that the row takes as the root. NULL: there is none. */
+static const struct mst_finding *find_root(const struct mst_inquiry *q, const struct link *link,
+                                           const struct mst_finding *symptom)
+{
+    const struct mst_finding *most = NULL, *f;
+    size_t i;
+
+    for (i = 0; i < q->s->finding_count; i++) {
+        f = &q->s->findings[i];
+        if (f->code == link->root && are_together(f, symptom) &&
+            (link->holds == NULL || link->holds(q, symptom, f)) &&
+            (most == NULL || f->weight > most->weight))
+            most = f;
+    }
+    return most;
+}
+
+static void follow(struct mst_inquiry *q, const struct link *links, size_t count)
+{
+    const struct mst_finding *root;
+    struct mst_finding *f;
+    size_t i, k;
+
+    for (i = 0; i < count; i++)
+        for (k = 0; k < q->s->finding_count; k++) {
+            f = &q->s->findings[k];
+            if (f->code != links[i].symptom || f->caused_by.known)
+                continue;
+            root = find_root(q, &links[i], f);
+            if (root != NULL)
+                mst_follows(f, root, links[i].helps);
+        }
+}
+
+void mst_chain_slowness(struct mst_inquiry *q)
+{
+    follow(q, slowness, sizeof slowness / sizeof *slowness);
+}
+
+void mst_chain_failures(struct mst_inquiry *q)
+{
+    const struct mst_finding *took;
+    size_t i;
+
+    follow(q, failures, sizeof failures / sizeof *failures);
+    took = find_what_took_it(q->s);
+    for (i = 0; i < q->s->finding_count && took != NULL; i++)
+        if (!q->s->findings[i].caused_by.known && took_too_long(&q->s->findings[i]))
+            mst_follows(&q->s->findings[i], took, false);
+}
+
+/* ---- order --------------------------------------------------------------------------------- */
+
+/* The number of the finding that f follows from; the count of all where there is none. */
+static size_t find_cause(const struct mst_summary *s, const struct mst_finding *f)
+{
+    const struct mst_finding *g;
+    size_t i;
+
+    for (i = 0; i < s->finding_count && f->caused_by.known; i++) {
+        g = &s->findings[i];
+        if (g != f && g->code == f->caused_by.code && are_together(f, g) &&
+            strcmp(g->subject, f->caused_by.subject) == 0)
+            return i;
+    }
+    return s->finding_count;
+}
+
+static size_t find_root_number(const struct mst_summary *s, const struct mst_finding *f)
+{
+    size_t at = (size_t)(f - s->findings), next, steps;
+
+    for (steps = 0; steps < s->finding_count; steps++) {
+        next = find_cause(s, &s->findings[at]);
+        if (next == s->finding_count)
+            break;
+        at = next;
+    }
+    return at;
+}
+
+const struct mst_finding *mst_finding_root(const struct mst_summary *s,
+                                           const struct mst_finding *f)
+{
+    return &s->findings[find_root_number(s, f)];
+}
+
+/* What both explain of the requests' time: the parts are apart. */
+static uint64_t explain_together(const struct mst_finding *root, const struct mst_finding *f)
+{
+    uint64_t sum;
+
+    if (root->share_of != MST_SHARE_OF_TIME || f->share_of != MST_SHARE_OF_TIME ||
+        root->share_milli == MST_UNKNOWN || f->share_milli == MST_UNKNOWN)
+        return 0;
+    sum = root->share_milli + f->share_milli;
+    return sum < 1000 ? sum : 1000;
+}
+
+static void put_before(struct mst_finding *root, struct mst_finding *f)
+{
+    uint64_t together = explain_together(root, f);
+
+    if (mst_code_is_failure(f->code) && !mst_code_is_failure(root->code) &&
+        f->weight >= MST_WEIGHT_FIRST && f->weight > root->weight) {
+        root->weight = f->weight - 1;
+        return;
+    }
+    if (root->weight <= f->weight)
+        root->weight = f->weight + 1;
+    if (root->weight < together)
+        root->weight = together;
+    mst_found_no_headline(f);
+}
+
+void mst_chain_order(struct mst_summary *s)
+{
+    size_t i, root;
+
+    for (i = 0; i < s->finding_count; i++) {
+        root = find_root_number(s, &s->findings[i]);
+        if (root != i)
+            put_before(&s->findings[root], &s->findings[i]);
+    }
+}
