@@ -8,6 +8,7 @@
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
+#include "base/saturate.h"
 
 static uint64_t part_milli(const struct mst_summary_server *server,
                            const struct mst_summary_times *part)
@@ -162,14 +163,22 @@ uint64_t mst_own_cpu_ns(const struct mst_summary *s)
            (programs > servers ? programs : servers);
 }
 
+uint64_t mst_cpu_worked_ns(const struct mst_summary *s)
+{
+    uint64_t worked_milli = mst_subtract_saturated(s->machine_busy_milli,
+                                                   mst_known(s->machine_stolen_milli));
+
+    return (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * worked_milli / 1000);
+}
+
 uint64_t mst_cpu_of_others_milli(const struct mst_summary *s)
 {
-    uint64_t busy, own = mst_own_cpu_ns(s);
+    uint64_t worked, own = mst_own_cpu_ns(s);
 
     if (s->program_count == 0 || s->cpus == MST_UNKNOWN)
         return 0;
-    busy = (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000);
-    return busy > own ? mst_milli(busy - own, busy) : 0;
+    worked = mst_cpu_worked_ns(s);
+    return worked > own ? mst_milli(worked - own, worked) : 0;
 }
 
 bool mst_cpu_is_ours(const struct mst_summary *s)

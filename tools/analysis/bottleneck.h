@@ -33,6 +33,10 @@ bool mst_cpu_is_full(const struct mst_summary *s);
 /* The CPU time of what belongs to this run: the servers and the load tool. */
 uint64_t mst_own_cpu_ns(const struct mst_summary *s);
 
+/* The CPU time that programs of this machine took: not what the hypervisor gave to others. Only
+ * where the CPUs and how busy they were are known. */
+uint64_t mst_cpu_worked_ns(const struct mst_summary *s);
+
 /* The part of the used CPU time that was none of this run's: thousandths. 0 also where the CPU time
  * of the machine's programs is not known. */
 uint64_t mst_cpu_of_others_milli(const struct mst_summary *s);

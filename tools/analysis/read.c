@@ -95,7 +95,7 @@ static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_i
 static bool read_machine(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT " GROWN(busy_ns) GROWN(total_ns) GROWN(listen_overflows) GROWN(memory_stall_ns)
+        "SELECT " GROWN(busy_ns) GROWN(total_ns) GROWN(stolen_ns) GROWN(listen_overflows) GROWN(memory_stall_ns)
         GROWN(oom_kills) GROWN(cpu_stall_ns) GROWN(tcp_retransmits) GROWN(syn_retransmits)
         GROWN(io_stall_ns) "max(runnable) AS runnable, max(blocked) AS blocked "
         "FROM machine_samples WHERE run_id = :id", s->id);
@@ -106,12 +106,15 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
     uint64_t of_servers;
     bool fine;
 
+    s->machine_stolen_milli = MST_UNKNOWN;
     s->machine_busy_milli = s->listen_overflows = s->cpus = s->machine_cpus = MST_UNKNOWN;
     s->memory_stall_ns = s->oom_kills = s->max_runnable = s->cpu_stall_ns = MST_UNKNOWN;
     s->tcp_retransmits = s->syn_retransmits = s->io_stall_ns = s->max_blocked = MST_UNKNOWN;
     if (mst_query_next(&q)) {
         s->machine_busy_milli = mst_summary_milli(mst_row_number(&q, "busy_ns"),
                                                   mst_row_number(&q, "total_ns"));
+        s->machine_stolen_milli = mst_summary_milli(mst_row_number(&q, "stolen_ns"),
+                                                    mst_row_number(&q, "total_ns"));
         s->listen_overflows = mst_row_number(&q, "listen_overflows");
         s->memory_stall_ns = mst_row_number(&q, "memory_stall_ns");
         s->oom_kills = mst_row_number(&q, "oom_kills");

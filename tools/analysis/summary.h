@@ -257,6 +257,7 @@ struct mst_summary {
     uint64_t tool_cpu_ns, tool_threads, memory_cost_ns, recorder_cpu_ns;
     uint64_t cpus, machine_cpus;       /* that the servers may use, and that there are */
     uint64_t machine_busy_milli;       /* thousandths of the former, during the load */
+    uint64_t machine_stolen_milli;     /* of them, what the hypervisor gave to other machines */
     uint64_t listen_overflows;         /* on the machine, during the load */
     uint64_t memory_stall_ns, oom_kills;   /* the same */
     uint64_t max_runnable;             /* threads that ran or waited for a CPU at once; sampled */

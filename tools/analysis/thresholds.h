@@ -158,6 +158,8 @@
 #define MST_CPU_SHORT_MILLI        200u
 /* From this share of the CPUs' time on, full CPUs are full with these requests. */
 #define MST_CPU_OURS_MILLI         500u
+/* From this share of the CPUs' time on, what the hypervisor gave to others was felt here. */
+#define MST_STOLEN_MILLI           50u
 /* More workers are worth it from this rate on: thousandths of the rate now. */
 #define MST_WORTH_MILLI            1150u
 /* From this share of a CPU for each thread on, the load tool can do no more. */

@@ -244,6 +244,7 @@ int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
         .certainty = TEXT(f->certainty), .subject = TEXT(f->subject),
         .share_milli = NUMBER(f->share_milli), .requests = NUMBER(f->requests),
         .text = TEXT(f->text), .action = TEXT(f->action), .predicted = TEXT(f->predicted),
+        .caused_by = TEXT(f->caused_by), .caused_by_subject = TEXT(f->caused_by_subject),
     };
 
     return insert_findings(a, &row);

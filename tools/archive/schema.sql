@@ -6,7 +6,7 @@
 -- NULL is "not known", never 0. The rows with a run's id are the run.
 
 PRAGMA application_id = 0x6d706d73;  -- "mpms"
-PRAGMA user_version = 7;             -- the version of this schema
+PRAGMA user_version = 8;             -- the version of this schema
 
 -- One recording. The row is written before the load begins, with complete = 0 and outcome
 -- 'unfinished'. It stays so if the recording itself is killed.
@@ -426,6 +426,7 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     busy_ns           INTEGER,           -- CPU time of all CPUs together, or of those that the
                                          -- servers may use (environment: servers_cpus)
     total_ns          INTEGER,           -- busy and idle
+    stolen_ns         INTEGER,           -- of busy_ns, what the hypervisor gave to other machines
     listen_overflows  INTEGER,           -- connections that found an accept queue full
     listen_drops      INTEGER,           -- connections dropped for that or another reason
     memory_stall_ns   INTEGER,           -- time during which any program had to wait for memory
@@ -491,6 +492,8 @@ CREATE TABLE IF NOT EXISTS findings (
     text              TEXT NOT NULL,
     action            TEXT,
     predicted         TEXT,
+    caused_by         TEXT,              -- code of the finding that it follows from; NULL: of none
+    caused_by_subject TEXT,              -- and its subject
     PRIMARY KEY (run_id, rank)
 ) WITHOUT ROWID;
 

@@ -175,6 +175,7 @@ struct mst_archive_finding {
     uint64_t    share_milli, requests;   /* MST_UNKNOWN: none */
     const char *text;
     const char *action, *predicted;      /* NULL: none */
+    const char *caused_by, *caused_by_subject;   /* code and subject; NULL: none */
 };
 int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
                             const struct mst_archive_finding *finding);

@@ -150,6 +150,8 @@ static void keep_findings(const struct mst_record_request *r, const struct mst_s
             i + 1, mst_code_names[f->code], mst_certainty_names[f->certainty],
             or_null(f->subject), f->share_milli, f->requests, f->text, or_null(f->action),
             or_null(f->predicted),
+            f->caused_by.known ? mst_code_names[f->caused_by.code] : NULL,
+            or_null(f->caused_by.subject),
         };
 
         kept = mst_archive_add_finding(archive, s->id, &row) == 0;

@@ -102,6 +102,14 @@ static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding
     return symptom->certainty == MST_LIKELY;
 }
 
+/* Whether the hypervisor had at least a quarter of what the CPUs were busy with. */
+static bool is_much_of_busy(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                            const struct mst_finding *root)
+{
+    (void)symptom;
+    return root->share_milli >= q->s->machine_busy_milli / 4;
+}
+
 static bool read_files_again(const struct mst_inquiry *q, const struct mst_finding *symptom,
                              const struct mst_finding *root)
 {
@@ -148,6 +156,8 @@ static const struct link slowness[] = {
     { MST_CODE_PHP_ACCEPT_QUEUE, MST_CODE_PHP_WORKERS, NULL, true },
     FULL_CPUS(MST_CODE_SERVER_PACED, is_only_likely),
     FULL_CPUS(MST_CODE_LOGGING, is_only_likely),
+    { MST_CODE_CPU, MST_CODE_CPU_STOLEN, is_much_of_busy, true },
+    { MST_CODE_CPU_NEIGHBOUR, MST_CODE_CPU_STOLEN, is_much_of_busy, false },
     { MST_CODE_FILE, MST_CODE_MEMORY, read_files_again, false },
     { MST_CODE_DISK, MST_CODE_MEMORY, read_files_again, false },
 };

@@ -103,8 +103,7 @@ static uint64_t spent_ns(const struct mst_inquiry *q, bool ours)
             cpu += b->php->cpu_ns;
         return cpu;
     }
-    cpu = s->program_count > 0 ? mst_own_cpu_ns(s) :
-          (uint64_t)((unsigned __int128)s->duration_ns * s->cpus * s->machine_busy_milli / 1000);
+    cpu = s->program_count > 0 ? mst_own_cpu_ns(s) : mst_cpu_worked_ns(s);
     tool = s->tool_cpu_ns != MST_UNKNOWN ? s->tool_cpu_ns : 0;
     return cpu > tool ? cpu - tool : 0;
 }
@@ -231,6 +230,25 @@ static void find_full_by_requests(struct mst_inquiry *q)
     mst_say_cpu_by_requests(f, b, &seen, ours);
 }
 
+/* For a virtual machine these CPUs were busy. Who waits for a CPU waits longer by as much as the
+ * stolen time is more than what was worked. */
+static void find_stolen(struct mst_inquiry *q)
+{
+    const struct mst_summary *s = q->s;
+    uint64_t stolen = s->machine_stolen_milli, computing = computing_ns(q, true);
+    struct mst_finding *f;
+
+    if (stolen == MST_UNKNOWN || stolen < MST_STOLEN_MILLI || stolen > s->machine_busy_milli)
+        return;
+    f = mst_found(q, MST_CODE_CPU_STOLEN, MST_CERTAIN, 0);
+    f->share_milli = stolen;
+    f->share_of = MST_SHARE_OF_SPAN;
+    f->weight = mst_scale(mst_weight_with_queue(&q->b, computing), stolen, s->machine_busy_milli);
+    mst_found_number(f, "stolen_milli", stolen);
+    mst_found_number(f, "busy_milli", s->machine_busy_milli);
+    mst_say_stolen(f, s);
+}
+
 static void find_quota(struct mst_inquiry *q, const struct mst_summary_server *throttled)
 {
     uint64_t least = mst_throttled_at_least(q->s, throttled);
@@ -254,10 +272,13 @@ void mst_find_cpu(struct mst_inquiry *q)
 
     if (throttled != NULL)
         find_quota(q, throttled);
-    if (q->s->machine_busy_milli == MST_UNKNOWN)
+    if (q->s->machine_busy_milli == MST_UNKNOWN) {
         find_full_by_requests(q);
-    else if (q->s->machine_busy_milli >= MST_CPU_MUCH_MILLI && q->b.front->local)
-        find_full(q);
+    } else if (q->b.front->local) {
+        find_stolen(q);
+        if (q->s->machine_busy_milli >= MST_CPU_MUCH_MILLI)
+            find_full(q);
+    }
 }
 
 /* ---- disks, descriptors, ports ------------------------------------------------------------- */

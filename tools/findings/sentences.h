@@ -77,6 +77,7 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full);
 void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
                              const struct mst_cpu_seen *seen, bool ours);
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_stolen(struct mst_finding *f, const struct mst_summary *s);
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
                    const struct mst_summary_server *throttled, bool certain);
 void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_group,

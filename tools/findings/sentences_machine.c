@@ -185,6 +185,17 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
                    "server.");
 }
 
+void mst_say_stolen(struct mst_finding *f, const struct mst_summary *s)
+{
+    MST_TEXT(f, "The hypervisor gave %s of this machine's CPU time to other machines (steal): the "
+             "CPUs were %s busy with it, and %s without.",
+             mst_format_percent(s->machine_stolen_milli).text,
+             mst_format_percent(s->machine_busy_milli).text,
+             mst_format_percent(s->machine_busy_milli - s->machine_stolen_milli).text);
+    MST_ACTION(f, "Measure again at another hour, or on dedicated CPUs; ask the provider. Compare "
+               "no figures of this run with those of others.");
+}
+
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
 {
     const struct mst_summary_program *other = mst_program_of_others(b->s);

@@ -27,6 +27,7 @@ static const struct figure { const char *name, *label; enum mst_quantity unit; }
     { "border_ns", "slow from", MST_QUANTITY_TIME },
     { "max_ns", "slowest", MST_QUANTITY_TIME },
     { "busy_milli", "CPUs busy", MST_QUANTITY_SHARE },
+    { "stolen_milli", "stolen", MST_QUANTITY_SHARE },
     { "full_milli", "time at the limit", MST_QUANTITY_SHARE },
     { "of_busy_time_milli", "of the workers' time", MST_QUANTITY_SHARE },
     { "of_requests_milli", "of the requests", MST_QUANTITY_SHARE },

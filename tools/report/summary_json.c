@@ -59,6 +59,7 @@ static void put_run(struct mst_json *j, const struct mst_summary *s)
     mst_json_string(j, "outcome", mst_outcome_names[s->outcome]);
     mst_json_count(j, "exit_status", s->exit_status);
     mst_put_milli(j, "machine_cpu_busy", s->machine_busy_milli);
+    mst_put_milli(j, "machine_cpu_stolen", s->machine_stolen_milli);
     mst_json_count(j, "listen_overflows", s->listen_overflows);
     mst_json_seconds(j, "memory_cost_seconds", s->memory_cost_ns);
     mst_json_seconds(j, "memory_stall_seconds", s->memory_stall_ns);

@@ -27,7 +27,7 @@ static uint64_t number(const char *text, const char *name)
 
 /* The times of a line of /proc/stat, behind the CPU's name. Stolen time is another machine's work:
  * for us these CPUs were not idle. */
-struct times { uint64_t busy, process, total; };
+struct times { uint64_t busy, stolen, process, total; };
 
 static bool read_times(struct times *t, const char *text)
 {
@@ -38,6 +38,7 @@ static bool read_times(struct times *t, const char *text)
                &steal) < 4)
         return false;
     t->busy = user + nice + system + irq + softirq + steal;
+    t->stolen = steal;
     t->process = user + nice + system;
     t->total = t->busy + idle + wait;
     return true;
@@ -58,6 +59,7 @@ static bool read_some(struct times *sum, const char *text, const cpu_set_t *cpus
             if (!read_times(&one, text + length))
                 return false;
             sum->busy += one.busy;
+            sum->stolen += one.stolen;
             sum->total += one.total;
         }
     return sum->total > 0;
@@ -75,6 +77,7 @@ static void read_cpu(struct mst_machine *m, const cpu_set_t *cpus)
         some = all;
     m->busy_ns = mst_ticks_to_ns(some.busy);
     m->total_ns = mst_ticks_to_ns(some.total);
+    m->stolen_ns = mst_ticks_to_ns(some.stolen);
     m->process_ns = mst_ticks_to_ns(all.process);
     m->runnable = number(text, "procs_running");
     m->blocked = number(text, "procs_blocked");

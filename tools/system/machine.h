@@ -11,6 +11,7 @@
 struct mst_machine {
     uint64_t busy_ns, total_ns;    /* of the CPUs together that were asked for: all that is not
                                     * idle (nor waiting for a disk), and all */
+    uint64_t stolen_ns;            /* of busy_ns: the hypervisor gave it to other machines */
     uint64_t process_ns;           /* what processes and threads took, of all CPUs */
     uint64_t listen_overflows;     /* connections that found an accept queue full */
     uint64_t listen_drops;         /* and those that were dropped for that or another reason */
