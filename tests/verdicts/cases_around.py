@@ -48,6 +48,14 @@ def another_apache_takes_the_cpus(stage):
     return stage.record(*stage.hey("/burn.php", 2, rate=20))
 
 
+@case("cpu-stolen", maybe="application-cpu", never="cpu-neighbour php-workers apache-workers")
+def the_hypervisor_takes_the_cpus(stage):
+    apache, _ = stage.roomy_php(20)
+    apache.page("burn.php", pages.burn(5))
+    stage.hypervisor(BUSY)
+    return stage.record(*stage.hey("/burn.php", 2, rate=20))
+
+
 @case("cpu-quota", maybe="cpu application-cpu php-workers", fast=True)
 def quota_of_the_group(stage):
     """PHP's group may use three tenths of a CPU."""

@@ -4,6 +4,7 @@ A case runs in namespaces of its own (check.py makes them), so ports, /etc/resol
 loopback device and the process ids are its own. Everything here lives until the case ends.
 """
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ sys.path.insert(0, str(SUPPORT))
 
 import build                       # noqa: E402  (after the path is set)
 import network                     # noqa: E402
+import pages                       # noqa: E402
 import php                         # noqa: E402
 import slow_services               # noqa: E402
 import tls                         # noqa: E402
@@ -215,6 +217,38 @@ class Stage:
     def pause(seconds):
         """A moment that is part of a plant, never of a judgement."""
         time.sleep(seconds)
+
+    def hypervisor(self, processes):
+        """Takes CPU time away, as for another virtual machine: processes compute, and what they
+        take is stolen time in /proc/stat instead of user time."""
+        group = self.group.inner("stolen")
+        real = self.stack.enter_context(open("/proc/stat"))
+        told = os.open(self.script("stat", ""), os.O_WRONLY)
+        self.stack.callback(os.close, told)
+
+        def tell():
+            real.seek(0)
+            line, rest = real.read().split("\n", 1)
+            fields = [int(field) for field in line.split()[1:]]
+            taken = min(int(group.cpu_seconds() * os.sysconf("SC_CLK_TCK")), fields[0])
+            fields[0] -= taken
+            fields[7] += taken
+            text = f"cpu  {' '.join(map(str, fields))}\n{rest}"
+            os.pwrite(told, text.ljust(32768, "\n").encode(), 0)   # of one length: never cut short
+
+        tell()
+        subprocess.run(["mount", "--bind", self.scratch / "stat", "/proc/stat"], check=True)
+        for _ in range(processes):
+            self.program(self.php_cli(), "-r", pages.BURNER, group=group)
+        ended = threading.Event()
+
+        def go_on():
+            while not ended.wait(0.02):
+                tell()
+        teller = threading.Thread(target=go_on, daemon=True)
+        teller.start()
+        self.stack.callback(teller.join)
+        self.stack.callback(ended.set)
 
     @staticmethod
     def php_cli():
