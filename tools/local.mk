@@ -195,6 +195,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/plan.h \
 	tools/findings/budget.c \
 	tools/findings/budget.h \
+	tools/findings/chains.c \
 	tools/findings/change.c \
 	tools/findings/change.h \
 	tools/findings/client.c \
@@ -217,6 +218,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/needs.c \
 	tools/findings/needs.h \
 	tools/findings/odd.c \
+	tools/findings/own_end.c \
 	tools/findings/outage.h \
 	tools/findings/rules.h \
 	tools/findings/say.h \

@@ -76,6 +76,15 @@ def serial_service_by_curl(stage):
     return stage.record(*stage.ab("/api.php", 10, 150))
 
 
+@case("http", also="php-workers", within=2, fast=True, light=True)
+def page_that_calls_its_own_server(stage):
+    """Each of four requests holds a worker of five, and wants a second one."""
+    apache, _ = stage.stock_php(manager="pm = static")
+    apache.page("inner.php", pages.nap(20))
+    apache.page("outer.php", pages.fetch(stage.url("/inner.php")))
+    return stage.record(*stage.wrk("/outer.php", 4))
+
+
 @case("cache", fast=True, light=True)
 def slow_cache(stage):
     """Redis lets in one at a time, for 10 ms."""

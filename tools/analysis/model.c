@@ -345,6 +345,7 @@ void mst_summary_free(struct mst_summary *s)
         free(s->servers[i].sapi);
         free(s->servers[i].unknown);
         free(s->servers[i].cgroup);
+        free(s->servers[i].listens);
         free(s->servers[i].listen_address);
         free(s->servers[i].listen_pool);
         free_lists(&s->servers[i]);

@@ -239,7 +239,7 @@ static struct mst_summary_server read_identity(struct mst_query *q)
         .producer = mst_producer_of(mst_row_text(q, "producer")),
         .server = mst_row_string(q, "server"), .mpm = mst_row_string(q, "mpm"),
         .sapi = mst_row_string(q, "sapi"), .sapi_kind = mst_sapi_of(mst_row_text(q, "sapi")),
-        .unknown = mst_row_string(q, "unknown"),
+        .unknown = mst_row_string(q, "unknown"), .listens = mst_row_string(q, "listens"),
         .lost = mst_row_number(q, "lost"), .restarts = mst_row_number(q, "restarts"),
         .cpu_ns = mst_row_number(q, "cpu_ns"), .cgroup = mst_row_string(q, "cgroup"),
         .memory_limit = mst_row_number(q, "memory_limit_bytes"),
@@ -257,7 +257,7 @@ static bool read_identities(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
         "SELECT id, local, target, name, producer, server, mpm, sapi, unknown, lost, restarts, "
-        "cpu_ns, cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns, "
+        "cpu_ns, cgroup, memory_limit_bytes, oom_kills, memory_stall_ns, throttled_ns, listens, "
         "clock_offset_ns, clock_ahead_ns, clock_uncertainty_ns FROM servers "
         "WHERE run_id = :id ORDER BY id", s->id);
     struct mst_summary_server *server;

@@ -199,6 +199,8 @@ struct mst_summary_server {
     uint64_t in_flight;                /* when the recording ended */
     uint64_t forks, exits, forks_failed, shed, unfinished, no_idle_ns, generations;
     uint64_t max_listen_queue, listen_queue_limit;   /* of the socket that was fullest */
+    char    *listens;                  /* addresses at which it listens, separated by blanks; NULL
+                                        * not known */
     char    *listen_address;           /* of that socket; NULL not known */
     char    *listen_pool;              /* the FPM pool that it is of; NULL: none, or not known */
     uint64_t peak_pss_bytes, peak_processes;

@@ -107,6 +107,7 @@ int mst_archive_end_server(struct mst_archive *a, int64_t server_id,
         .oom_kills = NUMBER(end->cgroup.oom_kills),
         .memory_stall_ns = NUMBER(end->cgroup.memory_stall_ns),
         .throttled_ns = NUMBER(end->cgroup.throttled_ns),
+        .listens = TEXT(end->listens != NULL && end->listens[0] != '\0' ? end->listens : NULL),
     };
 
     return mst_archive_put(a, END_SERVER, &row.id);

@@ -147,7 +147,9 @@ CREATE TABLE IF NOT EXISTS servers (
     clock_uncertainty_ns INTEGER,        -- it is at most this far from that
     config_file       TEXT,              -- the file of configuration with which it began; NULL: its
                                          -- files could not be read
-    config_check      TEXT               -- a command that tests them; NULL: not known
+    config_check      TEXT,              -- a command that tests them; NULL: not known
+    listens           TEXT               -- the addresses at which it listens, separated by blanks;
+                                         -- NULL: not known
 );
 CREATE INDEX IF NOT EXISTS servers_run ON servers (run_id);
 

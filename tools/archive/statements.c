@@ -38,8 +38,8 @@ static const struct { int table; const char *sql; } changes[] = {
     [END_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
         "UPDATE servers SET lost = :lost, restarts = :restarts, cpu_ns = :cpu_ns, unknown = "
         ":unknown, cgroup = :cgroup, memory_limit_bytes = :memory_limit_bytes, oom_kills = "
-        ":oom_kills, memory_stall_ns = :memory_stall_ns, throttled_ns = :throttled_ns "
-        "WHERE id = :id" },
+        ":oom_kills, memory_stall_ns = :memory_stall_ns, throttled_ns = :throttled_ns, "
+        "listens = :listens WHERE id = :id" },
     [NAME_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
         "UPDATE servers SET name = :name WHERE id = :id" },
     [CLOCK_SERVER - TABLE_COUNT] = { TABLE_SERVERS,

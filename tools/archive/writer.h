@@ -90,6 +90,7 @@ int mst_archive_clock_server(struct mst_archive *a, int64_t server_id,
 struct mst_archive_server_end {
     uint64_t    lost, restarts, cpu_ns;
     const char *unknown;         /* NULL: all is known */
+    const char *listens;         /* a sample's; NULL: not known */
     struct mst_cgroup cgroup;    /* its counters: of the load */
 };
 int mst_archive_end_server(struct mst_archive *a, int64_t server_id,

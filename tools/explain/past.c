@@ -311,7 +311,7 @@ static bool add_samples(struct mst_explanation *e, struct mst_explained_server *
 
     memset(&p.sample, 0xff, sizeof p.sample);
     p.sample.end_count = p.sample.process_count = p.sample.pool_count = 0;
-    p.sample.listen_address[0] = p.sample.listen_pool[0] = '\0';
+    p.sample.listens[0] = p.sample.listen_address[0] = p.sample.listen_pool[0] = '\0';
     p.sample.processes = NULL;
     fine = sample_server(&p) && sample_pools(&p);
     free(p.full);
@@ -438,10 +438,12 @@ static bool end(struct mst_explanation *e)
 
     memset(&server.cgroup, 0xff, sizeof server.cgroup);
     server.cgroup.name[0] = '\0';
-    for (i = 0; i < e->server_count; i++)
+    for (i = 0; i < e->server_count; i++) {
+        server.listens = e->servers[i].sample.listens;
         if (!add_samples(e, &e->servers[i]) || !add_stop(e, &e->servers[i]) ||
             mst_archive_end_server(e->archive, e->servers[i].id, &server) != 0)
             return false;
+    }
     return mst_archive_end_run(e->archive, e->run_id, &run) == 0;
 }
 

@@ -83,6 +83,14 @@ static bool is_one_at_a_time(const struct mst_inquiry *q, const struct mst_findi
            root->weight >= MST_HOLDER_TIME_MILLI;
 }
 
+/* The calls take the workers that others, and they themselves, wait for. */
+static bool calls_itself(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                         const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return mst_finding_answer(root, MST_CALLS_ITSELF) == MST_ANSWER_YES;
+}
+
 /* The plan for these workers finds no number that is better. */
 static bool is_more_no_help(const struct mst_inquiry *q, const struct mst_finding *symptom,
                             const struct mst_finding *root)
@@ -128,6 +136,9 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
     { symptom, MST_CODE_FILE, is_one_at_a_time, false }, \
     { symptom, MST_CODE_PROCESS, is_one_at_a_time, false }, \
     { symptom, MST_CODE_BACKEND, is_one_at_a_time, false }
+#define CALLS_ITSELF(symptom) \
+    { symptom, MST_CODE_HTTP, calls_itself, true }, \
+    { symptom, MST_CODE_STREAM, calls_itself, true }
 #define FULL_CPUS(symptom, holds) \
     { symptom, MST_CODE_CPU_QUOTA, holds, false }, { symptom, MST_CODE_CPU, holds, false }, \
     { symptom, MST_CODE_CPU_NEIGHBOUR, holds, false }
@@ -144,6 +155,8 @@ static const struct link slowness[] = {
     SLOW_CLIENTS(MST_CODE_APACHE_WORKERS, are_held_by_sending),
     { MST_CODE_APACHE_WORKERS, MST_CODE_LOGGING, are_held_by_logging, false },
     { MST_CODE_APACHE_WORKERS, MST_CODE_CHECKS, are_held_by_checks, true },
+    CALLS_ITSELF(MST_CODE_PHP_WORKERS),
+    CALLS_ITSELF(MST_CODE_APACHE_WORKERS),
     ONE_AT_A_TIME(MST_CODE_PHP_WORKERS),
     ONE_AT_A_TIME(MST_CODE_APACHE_WORKERS),
     ONE_AT_A_TIME(MST_CODE_H2_WORKERS),

@@ -29,6 +29,7 @@ uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
 /* A figure that answers a question: 1, 0, or MST_UNKNOWN, which is not left out. Of a finding
  * without it the answer is no. */
 #define MST_ONE_AT_A_TIME "one_at_a_time"   /* what requests waited for let in one at a time */
+#define MST_CALLS_ITSELF  "calls_itself"    /* what PHP calls is the server that waits for PHP */
 #define MST_READS_FILES_AGAIN "reads_files_again"   /* memory is too short to keep them */
 void mst_found_answer(struct mst_finding *f, const char *name, enum mst_answer answer);
 enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name);

@@ -14,6 +14,7 @@
 #include "archive/query.h"
 #include "base/ratio.h"
 #include "findings/holder.h"
+#include "findings/own_end.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 #include "segment/fields.h"
@@ -137,6 +138,16 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
     mst_found_number(f, "at_once_milli", mst_summary_at_once_milli(q->s, end));
 }
 
+/* Such a call takes a second worker while the first one waits for it. */
+static void note_own_end(struct mst_finding *f, struct mst_inquiry *q,
+                         const struct mst_summary_end *end)
+{
+    if (mst_own_end(q, end->name) == NULL)
+        return;
+    mst_found_answer(f, MST_CALLS_ITSELF, MST_ANSWER_YES);
+    mst_say_own_end(f, end);
+}
+
 /* Whose requests waited there: a page that few ask for can have nearly all of a wait. */
 #define WAITED_BY(name) \
     "SELECT " name " AS name, (SELECT sum(w.wait_ns) FROM php_waits w WHERE w.key = " \
@@ -204,6 +215,8 @@ static void find_wait(struct mst_inquiry *q, int wait)
     mst_found_number(f, "of_php_run_milli", of_run);
     mst_found_answer(f, MST_ONE_AT_A_TIME, one_by_one);
     mst_say_wait(f, &q->b, (enum mst_wait)wait, end, is_lock ? MST_ANSWER_YES : one_by_one);
+    if ((wait == MST_WAIT_HTTP || wait == MST_WAIT_STREAM) && end != NULL)
+        note_own_end(f, q, end);
     note_holder(f, q, php_holders, q->b.php, mst_wait_names[wait]);
 }
 

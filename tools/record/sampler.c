@@ -469,6 +469,7 @@ static int end_server(struct mst_sampler *s)
     end.lost = s->poll_failed ? MST_UNKNOWN : mst_source_lost(s->source);
     end.restarts = mst_source_restarts(s->source);
     end.unknown = unknown;
+    end.listens = s->sample.listens;
     end.cgroup = s->cgroup;
     return mst_archive_end_server(s->archive, s->server_id, &end);
 }

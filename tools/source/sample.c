@@ -85,6 +85,26 @@ static void add_label(struct mst_sample *sample, const struct mst_snapshot_label
         add_known(&sample->classes[i], label->status[i]);
 }
 
+/* Half a list would say that the server listens nowhere else. */
+static void list_listeners(struct mst_sample *sample, const struct mst_snapshot *board)
+{
+    size_t used = 0, i;
+    int length;
+
+    sample->listens[0] = '\0';
+    for (i = 0; board->listeners_known && i < board->listener_count; i++) {
+        if (board->listeners[i].address == NULL)
+            continue;
+        length = snprintf(sample->listens + used, sizeof sample->listens - used, "%s%s",
+                          used > 0 ? " " : "", board->listeners[i].address);
+        if (length < 0 || (size_t)length >= sizeof sample->listens - used) {
+            sample->listens[0] = '\0';
+            return;
+        }
+        used += (size_t)length;
+    }
+}
+
 /* Takes the fullest listening socket. Each socket has a queue of its own, also where several listen
  * at one address: so one can be full while others are empty. Of several that are equally full, it
  * takes that with the smallest limit. Where one queue is unknown, the fullest one is not known. */
@@ -194,6 +214,7 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     sample->requests_written = board->requests_written;
     sample->lifecycle_written = board->lifecycle_written;
 
+    list_listeners(sample, board);
     add_listeners(sample, board);
     add_ends(sample, board);
     sample->requests = sample->requests_status = sample->bytes = sample->in_flight = 0;

@@ -192,6 +192,7 @@ struct mst_sample_end {
     uint64_t    calls, failed, end_ns;
 };
 
+#define MST_LISTENS_MAX 1024u
 #define MST_LISTEN_ADDRESS_MAX 128u   /* a path of a Unix socket has at most 108 bytes */
 
 /* The server now, and its totals since its start. MST_UNKNOWN where not known. */
@@ -209,6 +210,8 @@ struct mst_sample {
     uint64_t accepted, shed;
     uint64_t http2_workers_limit, http2_workers_busy;   /* now, of the child that is fullest */
     uint64_t listen_queue, listen_queue_limit;   /* now, of the fullest listening socket */
+    char     listens[MST_LISTENS_MAX];        /* addresses of all its listening sockets, separated
+                                               * by blanks; "" not known, or too many */
     char     listen_address[MST_LISTEN_ADDRESS_MAX];   /* of that socket, cut; "" not known */
     char     listen_pool[MST_NAME_MAX];       /* the FPM pool that it is of; "" none, not known */
     uint64_t requests;                        /* completed, without the label mpm-status */
