@@ -196,9 +196,11 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/budget.c \
 	tools/findings/budget.h \
 	tools/findings/chains.c \
+	tools/findings/chains.h \
 	tools/findings/change.c \
 	tools/findings/change.h \
 	tools/findings/client.c \
+	tools/findings/cold.c \
 	tools/findings/cpu.c \
 	tools/findings/cpu.h \
 	tools/findings/demand.c \
@@ -219,6 +221,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/needs.h \
 	tools/findings/odd.c \
 	tools/findings/own_end.c \
+	tools/findings/own_end.h \
 	tools/findings/outage.h \
 	tools/findings/rules.h \
 	tools/findings/say.h \
@@ -234,6 +237,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/tail.c \
 	tools/findings/unanswered.c \
 	tools/findings/waited.c \
+	tools/findings/when.c \
+	tools/findings/when.h \
 	tools/findings/workers.c \
 	tools/loadtools/ab.c \
 	tools/loadtools/generic.c \

@@ -67,12 +67,19 @@ struct mst_cause {
     char          subject[MST_SUBJECT_MAX];
 };
 
+/* The part of the run in which nearly all of it was. */
+struct mst_when {
+    bool     known;             /* false: all of the run, or it is not known */
+    uint64_t from_ns, until_ns;   /* instants */
+};
+
 struct mst_finding {
     enum mst_code      code;
     enum mst_certainty certainty;
     /* A label, pool, backend, other end or program; "": the server. */
     char     subject[MST_SUBJECT_MAX];
     struct mst_cause caused_by;
+    struct mst_when  when;
     char     server[160];       /* of several that the load tool talks to: the one that it is of,
                                  * of several those the one with most of it; "": the run's */
     const struct mst_summary_server *of;   /* whose settings the action is about; NULL: Apache's */

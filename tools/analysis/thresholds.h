@@ -126,6 +126,18 @@
 #define MST_STALL_FACTOR           5u
 #define MST_STALL_REQUESTS_MIN     3u
 
+/* A finding is of a part of the run where the shortest time with so much of it is at most so much of
+ * the run, and had at most so many of the requests: else it says when the load was. */
+#define MST_WHEN_MILLI             900u
+#define MST_WHEN_MOST_MILLI        600u
+#define MST_WHEN_REQUESTS_MILLI    700u
+#define MST_WHEN_REQUESTS_MIN      50u
+
+/* The first answer was late: so long after the first request, and so many times what half of the
+ * requests take. */
+#define MST_COLD_NS                MST_NS_PER_S
+#define MST_COLD_FACTOR            5u
+
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /* From this share of the time of all requests on, connections that waited were starved. */

@@ -12,6 +12,7 @@
 #include "findings/needs.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
+#include "findings/when.h"
 
 /* ---- when nothing can be said -------------------------------------------------------------- */
 
@@ -192,9 +193,11 @@ static void find_of_server(struct mst_inquiry *q)
     mst_find_h2_workers(q);
     mst_find_holders(q);
     mst_find_tail(q);
+    mst_find_cold_start(q);
     mst_chain_slowness(q);
     mst_find_settings(q, first);
     mst_find_stall(q);
+    mst_find_when(q);
 }
 
 static void find_failures(struct mst_inquiry *q)

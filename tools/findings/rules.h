@@ -32,6 +32,7 @@ void mst_find_h2_workers(struct mst_inquiry *q);   /* workers.c */
 void mst_find_holders(struct mst_inquiry *q);      /* held.c */
 void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
+void mst_find_cold_start(struct mst_inquiry *q);   /* cold.c */
 
 /* The configuration of what the findings from number `first` on advise. settings.c; after these. */
 void mst_find_settings(struct mst_inquiry *q, size_t first);

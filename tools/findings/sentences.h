@@ -99,6 +99,9 @@ void mst_say_headers(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_holder(struct mst_finding *f, const struct mst_holders *holders,
                     uint64_t of_time_milli, uint64_t of_requests_milli);
 void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *server);
+/* The requests that began before the first answer, and their parts. */
+struct mst_cold { uint64_t late_ns, requests, total_ns, parts_ns[MST_PART_COUNT]; };
+void mst_say_cold_start(struct mst_finding *f, const struct mst_cold *cold);
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server);
 
 /* ---- waited for ---------------------------------------------------------------------------- */
@@ -160,6 +163,8 @@ void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server,
 void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,
                     enum mst_odd which, uint64_t value, uint64_t usual);
 void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b);
+/* Adds when it was, where that fits. */
+void mst_say_when(struct mst_finding *f, const struct mst_summary *s);
 /* What a finding is as the consequence of another one, in a few words: "PHP's workers ran out". "":
  * it needs no mention. */
 #define MST_CONSEQUENCE_MAX 128u

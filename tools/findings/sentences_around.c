@@ -139,6 +139,20 @@ void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *serve
                "of such a process: gdb -p PID -batch -ex bt says what it waits for.");
 }
 
+void mst_say_cold_start(struct mst_finding *f, const struct mst_cold *cold)
+{
+    enum mst_part longest = mst_part_longest(cold->parts_ns);
+
+    MST_TEXT(f, "The first answer came %s after the first request: the %" PRIu64 " requests that "
+             "began before it took %s on average, %s of that %s (%s).",
+             mst_format_time(cold->late_ns).text, cold->requests,
+             mst_format_time(cold->total_ns / cold->requests).text,
+             mst_format_percent(mst_milli(cold->parts_ns[longest], cold->total_ns)).text,
+             mst_parts[longest].name, mst_parts[longest].noun);
+    MST_ACTION(f, "To measure the warm server, ask for the page a few times before the recording. "
+               "Where users meet this after each deployment, do the same then.");
+}
+
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server)
 {
     MST_TEXT(f, "%s's processes were short-lived: %" PRIu64 " ended, after %s requests each on "
@@ -374,6 +388,22 @@ void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
                    stall->end[0] != '\0' ? stall->end : stall->kind);
     else
         MST_ACTION(f, "%s", mst_wait_action(stall->kind));
+}
+
+void mst_say_when(struct mst_finding *f, const struct mst_summary *s)
+{
+    size_t length = strlen(f->text);
+    char when[128];
+
+    if (s->client.tool != NULL)
+        mst_say(when, sizeof when, " Most of this was from %s to %s after the load's start.",
+                mst_format_time(f->when.from_ns - s->started_ns).text,
+                mst_format_time(f->when.until_ns - s->started_ns).text);
+    else
+        mst_say(when, sizeof when, " Most of this was from %s to %s.",
+                mst_format_clock(f->when.from_ns).text, mst_format_clock(f->when.until_ns).text);
+    if (length + strlen(when) < sizeof f->text)
+        mst_say(f->text + length, sizeof f->text - length, "%s", when);
 }
 
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_slow_tail *t)

@@ -13,15 +13,17 @@
 
 #define ENDED "start_ns + run_ns"
 
-/* The longest time in which a request ran and none ended. Reads the ends from the latest one
+/* The longest time in which a request ran and none ended; of a load not before the first end, which
+ * is a cold start. Reads the ends from the latest one
  * backwards: the requests that ended later tell since when one ran. */
 static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
 {
     struct mst_query rows = mst_query_ask(q->db,
         "SELECT start_ns, " ENDED " AS ended " MST_FROM_PHPS_REQUESTS
-        "UNION ALL SELECT 0, 0 ORDER BY 2 DESC", q->b.php->id);   /* before the first one */
+        "UNION ALL SELECT 0, 0 WHERE :is_load = 0 ORDER BY 2 DESC", q->b.php->id);
     uint64_t until = 0, began = UINT64_MAX, ended, started, from;
 
+    mst_query_set(&rows, ":is_load", q->s->client.tool != NULL);
     while (mst_query_next(&rows)) {
         ended = mst_row_number(&rows, "ended");
         started = mst_row_number(&rows, "start_ns");
@@ -171,6 +173,7 @@ void mst_find_stall(struct mst_inquiry *q)
     f = mst_found(q, code, MST_CERTAIN, total_ns);
     f->weight++;
     f->requests = stall.requests;
+    f->when = (struct mst_when){ true, stall.from_ns, stall.until_ns };
     mst_found_subject(f, stall.end);
     mst_found_number(f, "stood_still_ns", stall.until_ns - stall.from_ns);
     mst_say_stall(f, &stall);

@@ -1,4 +1,5 @@
 /* summary_json.c - a run's summary as JSON: see report.h. */
+#include "base/saturate.h"
 #include "render/json_writer.h"
 #include "report/changes_json.h"
 #include "report/generators.h"
@@ -428,8 +429,22 @@ static void put_cause(struct mst_json *j, const struct mst_cause *cause)
     mst_json_end(j, '}');
 }
 
+/* In seconds from the run's start. null: all of it, or not known. */
+static void put_when(struct mst_json *j, const struct mst_when *when, const struct mst_summary *s)
+{
+    if (!when->known) {
+        mst_json_string(j, "when", NULL);
+        return;
+    }
+    mst_json_begin(j, "when", '{');
+    mst_json_seconds(j, "from_seconds", mst_subtract_saturated(when->from_ns, s->started_ns));
+    mst_json_seconds(j, "until_seconds", mst_subtract_saturated(when->until_ns, s->started_ns));
+    mst_json_end(j, '}');
+}
+
 /* A share is a fraction of 1, as all shares in JSON are; figures keep the unit of their name. */
-static void put_finding(struct mst_json *j, const struct mst_finding *f)
+static void put_finding(struct mst_json *j, const struct mst_summary *s,
+                        const struct mst_finding *f)
 {
     size_t i;
 
@@ -438,6 +453,7 @@ static void put_finding(struct mst_json *j, const struct mst_finding *f)
     mst_json_string(j, "certainty", mst_certainty_names[f->certainty]);
     mst_json_string(j, "subject", f->subject[0] != '\0' ? f->subject : NULL);
     put_cause(j, &f->caused_by);
+    put_when(j, &f->when, s);
     mst_json_string(j, "server", f->server[0] != '\0' ? f->server : NULL);
     mst_json_count(j, "servers", f->servers > 0 ? f->servers : MST_UNKNOWN);
     mst_put_milli(j, "share", f->share_milli);
@@ -490,7 +506,7 @@ void mst_report_json(struct mst_sink *sink, const struct mst_summary *s)
     mst_json_begin(j, "findings", '[');
     for (i = 0; i < s->finding_count; i++) {
         mst_json_line(j, 2);
-        put_finding(j, &s->findings[i]);
+        put_finding(j, s, &s->findings[i]);
     }
     mst_json_end(j, ']');
     mst_needs_json(j, s);
