@@ -230,6 +230,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/sentences_around.c \
 	tools/findings/sentences_failed.c \
 	tools/findings/sentences_machine.c \
+	tools/findings/serial.c \
+	tools/findings/serial.h \
 	tools/findings/settings.c \
 	tools/findings/advice.c \
 	tools/findings/advice.h \

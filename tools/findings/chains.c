@@ -135,7 +135,9 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
     { symptom, MST_CODE_STREAM, is_one_at_a_time, false }, \
     { symptom, MST_CODE_FILE, is_one_at_a_time, false }, \
     { symptom, MST_CODE_PROCESS, is_one_at_a_time, false }, \
-    { symptom, MST_CODE_BACKEND, is_one_at_a_time, false }
+    { symptom, MST_CODE_BACKEND, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_CHECKS, is_one_at_a_time, false }, \
+    { symptom, MST_CODE_SERVER_PACED, is_one_at_a_time, false }
 #define CALLS_ITSELF(symptom) \
     { symptom, MST_CODE_HTTP, calls_itself, true }, \
     { symptom, MST_CODE_STREAM, calls_itself, true }
@@ -150,16 +152,16 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
 static const struct link slowness[] = {
     { MST_CODE_H2_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
     { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
-    { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_UPLOAD, are_held_by_uploads, true },
-    { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_HEADERS, are_held_by_headers, true },
-    SLOW_CLIENTS(MST_CODE_APACHE_WORKERS, are_held_by_sending),
-    { MST_CODE_APACHE_WORKERS, MST_CODE_LOGGING, are_held_by_logging, false },
-    { MST_CODE_APACHE_WORKERS, MST_CODE_CHECKS, are_held_by_checks, true },
     CALLS_ITSELF(MST_CODE_PHP_WORKERS),
     CALLS_ITSELF(MST_CODE_APACHE_WORKERS),
     ONE_AT_A_TIME(MST_CODE_PHP_WORKERS),
     ONE_AT_A_TIME(MST_CODE_APACHE_WORKERS),
     ONE_AT_A_TIME(MST_CODE_H2_WORKERS),
+    { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_UPLOAD, are_held_by_uploads, true },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_HEADERS, are_held_by_headers, true },
+    SLOW_CLIENTS(MST_CODE_APACHE_WORKERS, are_held_by_sending),
+    { MST_CODE_APACHE_WORKERS, MST_CODE_LOGGING, are_held_by_logging, false },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_CHECKS, are_held_by_checks, true },
     FULL_CPUS(MST_CODE_PHP_WORKERS, is_more_no_help),
     FULL_CPUS(MST_CODE_APACHE_WORKERS, is_more_no_help),
     SLOW_CLIENTS(MST_CODE_EVENT_CONNECTIONS, are_mostly_sending),

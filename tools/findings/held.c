@@ -8,6 +8,7 @@
 #include "findings/holder.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
+#include "findings/serial.h"
 
 /* ---- clients and the network --------------------------------------------------------------- */
 
@@ -37,6 +38,8 @@ static void find_sending(struct mst_inquiry *q, enum mst_code code, uint64_t par
     f->requests = q->b.front->intervals[interval].requests;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, part_ns));
     mst_say_sending(f, &q->b, part_ns);
+    if (code == MST_CODE_SERVER_PACED && f->certainty == MST_CERTAIN)
+        mst_note_serial(q, f, MST_SERIAL_SENDING, part_ns);
 }
 
 /* What the kernel still had when the response was complete. It does not tell the client's window

@@ -112,6 +112,8 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* Of a wait for the server itself: what that means, and another action. */
 void mst_say_own_end(struct mst_finding *f, const struct mst_summary_end *end);
+/* Of what lets in one request at a time: adds that, and sets another action. */
+void mst_say_serial(struct mst_finding *f);
 /* Adds to the text of either whose requests waited: h stands out. */
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h);
 /* A time in which PHP stood still. */

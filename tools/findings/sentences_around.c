@@ -306,6 +306,18 @@ void mst_say_logging(struct mst_finding *f, const struct mst_budget *b)
                "names that HostnameLookups asks for. More workers would wait there, too.");
 }
 
+void mst_say_serial(struct mst_finding *f)
+{
+    size_t length = strlen(f->text);
+
+    mst_say(f->text + length, sizeof f->text - length, " Requests were let in one at a time.");
+    MST_ACTION(f, "%s", f->code == MST_CODE_CHECKS ?
+               "Look for what serves one request at a time before the application: a RewriteMap "
+               "of the type prg, or an authentication provider. More workers would wait there, too."
+               : "Look for a filter that serves one request at a time (an external program, a "
+               "lock). More workers would wait there, too.");
+}
+
 void mst_say_computing(struct mst_finding *f, const struct mst_budget *b)
 {
     char part[80];

@@ -1,11 +1,5 @@
 /* waited.c - the rules for what requests waited for: PHP's waits, backends, what comes before and
- * after the application. See rules.h.
- *
- * A thing that lets in one request at a time is told from one that is slow by the ends of the
- * waits: they follow each other at the distance of the shortest wait. More workers help only with
- * what is slow. A thinned archive has not all ends, and does not tell the two apart.
- */
-#include <math.h>
+ * after the application. See rules.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,101 +11,13 @@
 #include "findings/own_end.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
+#include "findings/serial.h"
 #include "segment/fields.h"
 
 static const enum mst_code codes[MST_WAIT_COUNT] = {
 #define X_CODE_OF_WAIT(id, name) [MST_WAIT_##id] = MST_CODE_##id,
     MST_WAITS(X_CODE_OF_WAIT)
 };
-
-/* ---- one at a time ------------------------------------------------------------------------- */
-
-static const char backend_ends[] =
-    "SELECT start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS ended, "
-    "backend_ns AS ns " MST_FROM_APACHES_REQUESTS "AND backend_ns > 0 ORDER BY 1";
-/* PHP's waits have no instants of their own: those of a kind that fills php_run end with it. The
- * index of php_waits finds those of each request; a plain JOIN can go the other way, and then reads
- * all requests for each wait. */
-static const char wait_ends[] =
-    "SELECT p.start_ns + p.run_ns AS ended, sum(w.wait_ns) AS ns FROM php_requests p "
-    "CROSS JOIN php_waits w ON w.server_id = p.server_id AND w.key = p.key "
-    "WHERE p.server_id = :id AND p.ghost = 0 AND w.kind = :kind GROUP BY p.rowid ORDER BY 1";
-
-/* Of the ends of waits: the mean distance, how regular it is, and the shortest wait. */
-struct spacing {
-    uint64_t count, shortest_ns, sum_ns;
-    double   gaps, gap_squares;
-};
-
-static void add_end(struct spacing *p, uint64_t *last, uint64_t ended, uint64_t ns)
-{
-    double gap;
-
-    if (ended == MST_UNKNOWN || ns == MST_UNKNOWN)
-        return;
-    if (p->count++ > 0) {
-        gap = (double)(ended - *last);
-        p->gaps += gap;
-        p->gap_squares += gap * gap;
-    }
-    if (p->shortest_ns == 0 || ns < p->shortest_ns)
-        p->shortest_ns = ns;
-    p->sum_ns += ns;
-    *last = ended;
-}
-
-/* YES: the waits ended one by one, as regularly as where one request at a time is served, and the
- * shortest wait took about as long as serving one request. NO also where too few requests waited at
- * once on average. UNKNOWN: enough did, but a thinned archive does not have all single ends. */
-static enum mst_answer is_serial(const struct spacing *p, double inside_min, bool has_all_ends)
-{
-    double n = (double)p->count - 1, mean, deviation;
-
-    if (p->count < MST_SERIAL_REQUESTS_MIN)
-        return MST_ANSWER_NO;
-    mean = p->gaps / n;
-    if (mean <= 0 || (double)p->sum_ns / (double)p->count < inside_min * mean)
-        return MST_ANSWER_NO;
-    if (!has_all_ends)
-        return MST_ANSWER_UNKNOWN;
-    deviation = sqrt(fmax(p->gap_squares / n - mean * mean, 0));
-    return deviation <= MST_SERIAL_DEVIATION_MAX * mean &&
-           (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean ? MST_ANSWER_YES
-                                                                    : MST_ANSWER_NO;
-}
-
-/* Whether each of the server's requests is a row: of a thinned archive, some stand for others. */
-static bool has_all_requests(struct mst_inquiry *q, const struct mst_summary_server *server)
-{
-    struct mst_query row;
-    bool found;
-
-    if (q->s->thinned_of == 0)
-        return true;
-    row = mst_query_ask(q->db, mst_summary_is_php(server) ?
-                        "SELECT 1 AS one " MST_FROM_PHPS_ROWS "AND weight > 1 LIMIT 1" :
-                        "SELECT 1 AS one " MST_FROM_APACHES_ROWS "AND weight > 1 LIMIT 1",
-                        server->id);
-    found = mst_query_next(&row);
-    q->failed |= !mst_query_done(&row);
-    return !found;
-}
-
-static enum mst_answer ends_one_by_one(struct mst_inquiry *q, const char *sql,
-                                       const struct mst_summary_server *server, const char *kind,
-                                       double inside_min)
-{
-    struct mst_query rows = mst_query_ask(q->db, sql, server->id);
-    struct spacing p = { 0 };
-    uint64_t last = 0;
-
-    if (kind != NULL)
-        mst_query_set_text(&rows, ":kind", kind);
-    while (mst_query_next(&rows))
-        add_end(&p, &last, mst_row_number(&rows, "ended"), mst_row_number(&rows, "ns"));
-    q->failed |= !mst_query_done(&rows);
-    return is_serial(&p, inside_min, has_all_requests(q, server));
-}
 
 /* ---- PHP's waits --------------------------------------------------------------------------- */
 
@@ -200,8 +106,8 @@ static void find_wait(struct mst_inquiry *q, int wait)
                                mst_budget_mean_ns(&q->b, ns) < MST_PART_MEAN_MIN_NS))
         return;
     if (wait != MST_WAIT_SLEEP && (is_lock || of_run >= MST_HOLDER_TIME_MILLI))
-        one_by_one = ends_one_by_one(q, wait_ends, q->b.php, mst_wait_names[wait],
-                                     is_lock ? MST_LOCK_INSIDE_MIN : MST_SERIAL_INSIDE_MIN);
+        one_by_one = mst_serial(q, MST_SERIAL_WAIT, q->b.php, mst_wait_names[wait],
+                                is_lock ? MST_LOCK_INSIDE_MIN : MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, codes[wait], MST_CERTAIN, ns);
     f->requests = q->b.php->parts[MST_PART_WAITS + wait].requests;
     if (one_by_one == MST_ANSWER_YES)
@@ -230,7 +136,7 @@ static void find_backend(struct mst_inquiry *q)
 
     if (!mst_budget_counts(&q->b, q->b.ns[MST_PART_BACKEND]))
         return;
-    one_by_one = ends_one_by_one(q, backend_ends, q->b.front, NULL, MST_SERIAL_INSIDE_MIN);
+    one_by_one = mst_serial(q, MST_SERIAL_BACKEND, q->b.front, NULL, MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.ns[MST_PART_BACKEND]);
     f->requests = q->b.front->intervals[MST_INTERVAL_BACKEND].requests;
     if (one_by_one == MST_ANSWER_YES)
@@ -253,6 +159,8 @@ static void find_own(struct mst_inquiry *q, enum mst_code code, uint64_t ns,
     f->requests = q->b.front->intervals[interval].requests;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, ns));
     mst_say_own(f, &q->b, ns);
+    if (code == MST_CODE_CHECKS)
+        mst_note_serial(q, f, MST_SERIAL_CHECKS, ns);
 }
 
 /* It follows the total: the client does not wait for it, but the worker is held. */
