@@ -30,11 +30,14 @@ static void take_intervals(uint64_t *parts, uint64_t *left, enum mst_within with
  * waits last. */
 static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_times *t)
 {
+    uint64_t cpu;
     unsigned i;
 
     for (i = 0; i < MST_WAIT_COUNT; i++)
         parts[MST_PART_WAITS + i] = take(&run, t->waits_ns[i]);
-    parts[MST_PART_CPU] = take(&run, t->cpu_ns);
+    cpu = take(&run, t->cpu_ns);
+    parts[MST_PART_COMPILE] = take(&cpu, t->compile_ns);
+    parts[MST_PART_CPU] = cpu;
     parts[MST_PART_CPU_WAIT] = take(&run, t->cpu_wait_ns);
     parts[MST_PART_REST] = run;
 }
@@ -117,7 +120,7 @@ void mst_split_add_label(uint64_t parts_ns[MST_PART_COUNT],
         .send_ns = mst_known(phases[MST_PHASE_SEND].sum_ns),
         .php_wait_ns = wait, .php_run_ns = run, .php_all_ns = run,
         .cpu_ns = mst_add_saturated(mst_known(label->php_user_ns), mst_known(label->php_system_ns)),
-        .cpu_wait_ns = label->php_cpu_wait_ns,
+        .cpu_wait_ns = label->php_cpu_wait_ns, .compile_ns = label->php_compile_ns,
     };
     struct mst_split split;
     unsigned i;

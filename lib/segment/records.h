@@ -106,6 +106,8 @@ struct mst_php_request {
     struct mst_php_wait longest[2];   /* the two other ends that took longest, longest first */
     uint64_t waits_ns[MST_WAITS_ROOM];   /* by enum mst_wait, all other ends together; all are
                                           * MST_UNKNOWN where waits are not measured */
+    uint64_t compile_ns;    /* of user_ns and system_ns: compiling scripts that OPcache did not
+                             * have; MST_UNKNOWN: the writer is older */
 };
 #define MST_PHP_REQUEST_WORDS (sizeof(struct mst_php_request) / 8)
 enum mst_php_request_flag {

@@ -246,6 +246,8 @@ CREATE TABLE IF NOT EXISTS php_requests (
     worker            INTEGER,           -- the worker's entry on the board
     ghost             INTEGER NOT NULL,  -- 1: it was in flight before the load began
     cpu_wait_ns       INTEGER,           -- ready to run, without a CPU
+    compile_ns        INTEGER,           -- of user_ns and system_ns: compiling scripts that OPcache
+                                         -- did not have
     waits_ns          INTEGER,           -- all waits of php_waits together; NULL: not measured.
                                          -- run = user + system + cpu_wait + waits + the rest
     weight            INTEGER NOT NULL DEFAULT 1   -- as in server_requests

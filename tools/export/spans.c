@@ -154,8 +154,8 @@ static void add_php_run(struct spans *s, uint64_t *at_ns)
 {
     const uint64_t *part = s->r->parts_ns;
     uint64_t inner_ns = *at_ns, run = mst_parts_within(part, MST_WITHIN_PHP_RUN);
+    enum mst_part i;
     char id[17];
-    unsigned i;
 
     if (run == 0)
         return;
@@ -164,11 +164,11 @@ static void add_php_run(struct spans *s, uint64_t *at_ns)
     mst_otlp_number(s->j, "mpmstat.pid", s->r->php_pid);
     mst_otlp_number(s->j, "mpmstat.memory_bytes", s->r->php_memory_bytes);
     end_span(s, false);
-    add_part(s, id, "cpu", &inner_ns, part[MST_PART_CPU]);
-    add_part(s, id, "cpu_wait", &inner_ns, part[MST_PART_CPU_WAIT]);
-    for (i = 0; i < MST_WAIT_COUNT; i++)
-        add_waits(s, id, i, &inner_ns);
-    add_part(s, id, "rest", &inner_ns, part[MST_PART_REST]);
+    for (i = 0; i < MST_PART_COUNT; i++)
+        if (i >= MST_PART_WAITS && i < MST_PART_WAITS + MST_WAIT_COUNT)
+            add_waits(s, id, i - MST_PART_WAITS, &inner_ns);
+        else if (mst_parts[i].within == MST_WITHIN_PHP_RUN)
+            add_part(s, id, mst_parts[i].name, &inner_ns, part[i]);
 }
 
 /* ---- the request -------------------------------------------------------------------------- */

@@ -77,6 +77,11 @@ uint64_t mst_budget_mean_ns(const struct mst_budget *b, uint64_t part_ns)
     return b->front != NULL && b->front->requests > 0 ? part_ns / b->front->requests : 0;
 }
 
+uint64_t mst_budget_php_cpu_ns(const struct mst_budget *b)
+{
+    return b->ns[MST_PART_COMPILE] + b->ns[MST_PART_CPU];
+}
+
 uint64_t mst_budget_for_workers_ns(const struct mst_budget *b)
 {
     return b->ns[MST_PART_QUEUE] + b->ns[MST_PART_H2_WAIT] + b->ns[MST_PART_PHP_WAIT];

@@ -39,6 +39,9 @@ uint64_t mst_budget_milli(const struct mst_budget *b, uint64_t part_ns);
 /* The mean of a part over all requests of the front. */
 uint64_t mst_budget_mean_ns(const struct mst_budget *b, uint64_t part_ns);
 
+/* What PHP computed: its scripts, and compiling them. */
+uint64_t mst_budget_php_cpu_ns(const struct mst_budget *b);
+
 /* Time for which requests waited for a free worker: Apache's, HTTP/2's, PHP's. */
 uint64_t mst_budget_for_workers_ns(const struct mst_budget *b);
 

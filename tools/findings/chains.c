@@ -110,6 +110,14 @@ static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding
     return symptom->certainty == MST_LIKELY;
 }
 
+/* Of what PHP computed, compiling was at least half. */
+static bool is_half_of_cpu(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                           const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return mst_known(mst_finding_number(root, MST_OF_CPU)) >= MST_HOLDER_TIME_MILLI;
+}
+
 /* Whether the hypervisor had at least a quarter of what the CPUs were busy with. */
 static bool is_much_of_busy(const struct mst_inquiry *q, const struct mst_finding *symptom,
                             const struct mst_finding *root)
@@ -118,6 +126,7 @@ static bool is_much_of_busy(const struct mst_inquiry *q, const struct mst_findin
     return root->share_milli >= q->s->machine_busy_milli / 4;
 }
 
+/* The kernel has no room to keep them. */
 static bool read_files_again(const struct mst_inquiry *q, const struct mst_finding *symptom,
                              const struct mst_finding *root)
 {
@@ -171,6 +180,7 @@ static const struct link slowness[] = {
     { MST_CODE_PHP_ACCEPT_QUEUE, MST_CODE_PHP_WORKERS, NULL, true },
     FULL_CPUS(MST_CODE_SERVER_PACED, is_only_likely),
     FULL_CPUS(MST_CODE_LOGGING, is_only_likely),
+    { MST_CODE_CPU, MST_CODE_COMPILING, is_half_of_cpu, false },
     { MST_CODE_CPU, MST_CODE_CPU_STOLEN, is_much_of_busy, true },
     { MST_CODE_CPU_NEIGHBOUR, MST_CODE_CPU_STOLEN, is_much_of_busy, false },
     { MST_CODE_FILE, MST_CODE_MEMORY, read_files_again, false },

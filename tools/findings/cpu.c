@@ -39,7 +39,7 @@ struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
         return seen;
     seen.known = true;
     see_cpus(&seen, b);
-    seen.cpu_ns = b->ns[MST_PART_CPU];
+    seen.cpu_ns = mst_budget_php_cpu_ns(b);
     if (!seen.has_quota || has_php_quota(b->front, b->php))
         seen.cpu_ns += b->front->requests * b->front->request_cpu_ns;
     seen.waited_milli = mst_budget_run_milli(b, b->ns[MST_PART_CPU_WAIT]);

@@ -145,7 +145,7 @@ bool mst_crowd_explains(const struct mst_inquiry *q, uint64_t ns)
 static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
 {
     const uint64_t *ns = q->b.ns;
-    uint64_t sum = ns[MST_PART_CPU] + ns[MST_PART_CPU_WAIT];
+    uint64_t sum = mst_budget_php_cpu_ns(&q->b) + ns[MST_PART_CPU_WAIT];
 
     if (!mst_budget_knows_run(&q->b))
         return crowded_ns(q, ours);

@@ -131,6 +131,7 @@ void mst_say_script(struct mst_finding *f, const struct mst_holder *h);
 /* checks, tls */
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);
+void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_computing(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 

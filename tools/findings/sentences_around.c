@@ -12,6 +12,7 @@
 #include "base/ratio.h"
 #include "console/format.h"
 #include "findings/findings.h"
+#include "findings/inquiry.h"
 #include "findings/say.h"
 #include "segment/fields.h"
 
@@ -316,6 +317,22 @@ void mst_say_serial(struct mst_finding *f)
                "of the type prg, or an authentication provider. More workers would wait there, too."
                : "Look for a filter that serves one request at a time (an external program, a "
                "lock). More workers would wait there, too.");
+}
+
+void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b)
+{
+    uint64_t uncached = b->php->uncached;
+    char part[80], scripts[96] = "";
+
+    say_part(part, b, b->ns[MST_PART_COMPILE]);
+    if (uncached != MST_UNKNOWN && b->php->requests > 0)
+        mst_say(scripts, sizeof scripts, "; OPcache did not have the script of %s of the requests",
+                mst_format_percent(mst_milli(uncached, b->php->requests)).text);
+    MST_TEXT(f, "PHP compiled scripts for %s, %s of its CPU time%s.", part,
+             mst_format_percent(mst_finding_number(f, MST_OF_CPU)).text, scripts);
+    MST_ACTION(f, "Look at opcache_get_status(): whether OPcache is on (opcache.enable), whether it "
+               "is full (opcache.memory_consumption, opcache.max_accelerated_files), and whether "
+               "something resets it, or changes the files.");
 }
 
 void mst_say_computing(struct mst_finding *f, const struct mst_budget *b)

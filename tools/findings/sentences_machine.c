@@ -155,7 +155,7 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
 void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
                              const struct mst_cpu_seen *seen, bool ours)
 {
-    bool by_apache = seen->cpu_ns > b->ns[MST_PART_CPU];
+    bool by_apache = seen->cpu_ns > mst_budget_php_cpu_ns(b);
     char used[160] = "", cpus[96] = "the CPU";
 
     if (seen->has_quota)
@@ -170,7 +170,8 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
         MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its "
                  "requests ran, and computed for %s.%s%s",
                  mst_format_percent(seen->waited_milli).text,
-                 mst_format_percent(mst_budget_run_milli(b, b->ns[MST_PART_CPU])).text, used,
+                 mst_format_percent(mst_budget_run_milli(b, mst_budget_php_cpu_ns(b))).text,
+                 used,
                  used[0] != '\0' ? "." : "");
     else
         MST_TEXT(f, "The CPUs were full, it seems with other programs: PHP waited for one for %s "

@@ -183,6 +183,22 @@ static void find_logging(struct mst_inquiry *q)
     mst_say_logging(f, b);
 }
 
+/* OPcache is off, full, or is reset all the time: each request compiles what it includes. */
+static void find_compiling(struct mst_inquiry *q)
+{
+    uint64_t ns = q->b.ns[MST_PART_COMPILE], cpu = mst_budget_php_cpu_ns(&q->b);
+    struct mst_finding *f;
+
+    if (!mst_budget_counts(&q->b, ns))
+        return;
+    f = mst_found(q, MST_CODE_COMPILING, MST_CERTAIN, ns);
+    f->requests = q->b.php->parts[MST_PART_COMPILE].requests;
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, ns));
+    mst_found_number(f, MST_OF_CPU, mst_milli(ns, cpu));
+    mst_found_number(f, "uncached", q->b.php->uncached);
+    mst_say_compiling(f, &q->b);
+}
+
 static void find_computing(struct mst_inquiry *q)
 {
     uint64_t cpu = q->b.ns[MST_PART_CPU];
@@ -220,6 +236,8 @@ void mst_find_waits(struct mst_inquiry *q)
     if (mst_budget_knows_run(&q->b))
         for (i = 0; i < MST_WAIT_COUNT; i++)
             find_wait(q, i);
+    if (mst_budget_knows_run(&q->b))
+        find_compiling(q);
     find_computing(q);
     if (q->b.front != q->b.php) {
         find_backend(q);
