@@ -18,6 +18,7 @@ UNIT_TESTS = \
 	tests/unit/check_board \
 	tests/unit/check_busy \
 	tests/unit/check_cgroup \
+	tests/unit/check_chains \
 	tests/unit/check_change \
 	tests/unit/check_compare \
 	tests/unit/check_config \

@@ -64,8 +64,7 @@ START_TEST(test_both_ran_out)
     make(&m, &r, PHP);
     expect_codes(&m, "php-workers apache-workers");
     expect_verdict(&m, "PHP's workers ran out: all 5 were busy (0.10 on average), and a request "
-                       "waited 6.00 ms for one, 30.0 % of its time; Apache's own 10 workers waited "
-                       "with them, and requests 12.0 ms for one of those.");
+                       "waited 6.00 ms for one, 30.0 % of its time. So Apache's workers ran out.");
     unmake(&m);
     make(&m, &r, PHP "UPDATE php_requests SET wait_ns = 0");   /* mod_php: PHP's are Apache's */
     expect_codes(&m, "apache-workers");
@@ -101,15 +100,12 @@ START_TEST(test_workers_ran_out)
     r.machine_busy_ns = 2 * r.duration_ns;   /* and the CPUs too: more workers cannot help */
     make(&m, &r, NULL);
     expect_codes(&m, "cpu apache-workers");
-    ck_assert_msg(strstr(m.s.findings[1].action, "More workers cannot help: the CPUs are full") !=
-                  NULL, "%s", m.s.findings[1].action);
+    ck_assert_str_eq(m.s.findings[1].action, "");
     unmake(&m);
     r.machine_busy_ns = quiet_run().machine_busy_ns;   /* or its control group's share of them */
     make(&m, &r, "UPDATE servers SET throttled_ns = 7000000000");
     expect_codes(&m, "cpu-quota apache-workers");
-    ck_assert_str_eq(m.s.findings[1].action, "Make the requests cheaper, or give the control group "
-                     "a larger share of the CPUs. More workers cannot help: it has used up its "
-                     "share.");
+    ck_assert_str_eq(m.s.findings[1].action, "");
     unmake(&m);
 }
 END_TEST
