@@ -14,6 +14,7 @@
 #define BINS_MOST    300u    /* more cannot be told apart on a screen */
 #define BINS_LEAST   60u
 #define REQUESTS_A_BIN 100u  /* fewer would show noise, and a p99 would be their maximum */
+#define BINS_OF_FEW  20u     /* but one bin shows nothing at all: a part of a run is seen in these */
 #define POOLS_DRAWN  12u     /* lines of one chart that can be told apart */
 
 static size_t clamp(size_t n, size_t least, size_t most)
@@ -36,7 +37,7 @@ static bool make_bins(struct bins *bins, sqlite3 *db, const struct mst_report *r
         requests = most * REQUESTS_A_BIN;
     return mst_bins_make(&bins->samples, db, s, most, 0) &&
            mst_bins_make(&bins->requests, db, s,
-                         clamp((size_t)(requests / REQUESTS_A_BIN), 1, most), 0);
+                         clamp((size_t)(requests / REQUESTS_A_BIN), BINS_OF_FEW, most), 0);
 }
 
 static void put_table(struct mst_json *j, struct mst_table *table)
