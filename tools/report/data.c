@@ -5,6 +5,7 @@
 #include "analysis/resources.h"
 #include "analysis/series.h"
 #include "archive/archive.h"
+#include "base/saturate.h"
 #include "report/advice.h"
 #include "report/cells.h"
 #include "report/groups.h"
@@ -38,6 +39,28 @@ static bool make_bins(struct bins *bins, sqlite3 *db, const struct mst_report *r
     return mst_bins_make(&bins->samples, db, s, most, 0) &&
            mst_bins_make(&bins->requests, db, s,
                          clamp((size_t)(requests / REQUESTS_A_BIN), BINS_OF_FEW, most), 0);
+}
+
+/* When the verdict's findings held, where that is a part of the run. */
+static void put_marked(struct mst_json *j, const struct mst_summary *s)
+{
+    const struct mst_when *when;
+    size_t i;
+
+    mst_json_begin(j, "marked", '[');
+    for (i = 0; i < s->headline_count; i++) {
+        when = &s->findings[i].when;
+        if (!when->known)
+            continue;
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "code", mst_code_names[s->findings[i].code]);
+        mst_cell_json(j, "from", mst_cell_seconds(mst_subtract_saturated(when->from_ns,
+                                                                         s->started_ns)));
+        mst_cell_json(j, "to", mst_cell_seconds(mst_subtract_saturated(when->until_ns,
+                                                                       s->started_ns)));
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, ']');
 }
 
 static void put_table(struct mst_json *j, struct mst_table *table)
@@ -180,6 +203,7 @@ static bool put_run(struct mst_json *j, const struct mst_report *report, size_t 
     mst_cell_json(j, "bin_seconds", mst_cell_seconds(bins.samples.width_ns));
     mst_cell_json(j, "bins", (double)bins.samples.count);
     mst_cell_json(j, "seconds", mst_cell_seconds(s->duration_ns));
+    put_marked(j, s);
     fine = put_client(j, db, s, &bins.requests) &&
            mst_series_machine(&machine, db, s->id, &bins.samples);
     if (!fine)

@@ -142,12 +142,12 @@ const ZOOM = 0.5, PAN = 0.25;   // of what is shown, for each press
 function clock(instant, fine) { return new Date(instant).toISOString().slice(11, fine ? 21 : 19); }
 
 // Charts of one run over time move together: a cursor at x, and what is shown, from...to. started:
-// the instant of 0, in milliseconds, where the axis is time. A member has at(x), show(x),
-// readout(x), zoom().
-function group(seconds, step, started) {
+// the instant of 0, in milliseconds, where the axis is time. marked: the times of findings, each
+// with code, from and to. A member has at(x), show(x), readout(x), zoom().
+function group(seconds, step, started, marked) {
     return {
         members: [], x: null, waiting: false, seconds, step, from: 0, to: seconds, picked: null,
-        started: Number.isFinite(started) ? started : null, tools: [],
+        started: Number.isFinite(started) ? started : null, marked: marked || [], tools: [],
         move(x) {
             this.x = x === null ? null : Math.min(Math.max(x, 0), this.seconds);
             if (this.waiting) return;
@@ -193,12 +193,14 @@ function zoomTools(group) {
     };
     group.tools.push(tell);
     tell();
+    const marks = group.marked.map(mark => make("span", { class: "mark" },
+        `${mark.code}: ${scaled(mark.from, " s")} to ${scaled(mark.to, " s")}`));
     return make("div", { class: "zoom", role: "group", "aria-label": "What all charts show" },
         button("+", "Zoom in", () => group.zoom(ZOOM)),
         button("−", "Zoom out", () => group.zoom(1 / ZOOM)),
         button("←", "Earlier", () => group.pan(-PAN)),
         button("→", "Later", () => group.pan(PAN)),
-        button("All", "Show all", () => group.all()), output);
+        button("All", "Show all", () => group.all()), output, ...marks);
 }
 
 function listenToKeys(group, canvas, member) {
@@ -276,6 +278,19 @@ function drawPicked(context, group, atX, area) {
     context.fillStyle = colour("accent");
     context.globalAlpha = 0.18;
     context.fillRect(Math.min(from, to), area.top, Math.abs(to - from), area.bottom - area.top);
+    context.restore();
+}
+
+// The times in which findings hold that hold in a part of the run.
+function drawMarked(context, group, atX, area) {
+    context.save();
+    context.fillStyle = colour("limit");
+    context.globalAlpha = 0.12;
+    group.marked.forEach(mark => {
+        const [from, to] = [mark.from, mark.to]
+            .map(x => Math.min(Math.max(atX(x), area.left), area.right));
+        context.fillRect(from, area.top, to - from, area.bottom - area.top);
+    });
     context.restore();
 }
 
@@ -447,7 +462,10 @@ function lineChart(parent, spec, together) {
                 layout: { padding: { right: PLOT_RIGHT, top: 6 } },
                 scales: { x: xAxis(spec, together), y: yAxis(spec, false) },
             },
-            plugins: [whiskersOfLines(spec.series), { id: "cursor", afterDatasetsDraw(c) {
+            plugins: [whiskersOfLines(spec.series), { id: "marked", beforeDatasetsDraw(c) {
+                if (together)
+                    drawMarked(c.ctx, together, x => c.scales.x.getPixelForValue(x), c.chartArea);
+            } }, { id: "cursor", afterDatasetsDraw(c) {
                 if (!together) return;
                 const atX = x => c.scales.x.getPixelForValue(x);
                 if (together.x !== null) drawCursor(c.ctx, atX(together.x), c.chartArea);

@@ -717,7 +717,7 @@ document.querySelectorAll("table.sortable").forEach(table => {
 // Where the time went and how it came to that; in `more`, what limits it.
 function drawRun(parent, more, run) {
     const server = front(run), seconds = run.bins * run.bin_seconds;
-    const together = group(seconds, run.bin_seconds, Date.parse(run.started));
+    const together = group(seconds, run.bin_seconds, Date.parse(run.started), run.marked);
     if (!server) return;
     const others = run.servers.filter(s => s !== server && !wasIdle(s));
     parent.append(zoomTools(together));
