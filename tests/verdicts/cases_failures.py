@@ -154,7 +154,7 @@ def redirected_and_followed(stage):
     return stage.record(stage.tool("hey"), "-c", 5, "-n", 150, stage.url("/old.php"))
 
 
-@case("client-aborts", also="sleep", within=2, fast=True, light=True)
+@case("client-aborts", also="sleep", within=2, follows="client-aborts<sleep", fast=True, light=True)
 def nothing_in_time(stage):
     """hey waits a second for what takes two; its rows have no line for what had no answer."""
     apache, _ = stage.roomy_php(20)

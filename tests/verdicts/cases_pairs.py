@@ -4,6 +4,7 @@ import signal
 
 import pages
 from cases_around import BUSY, thrash
+from cases_workers import H2
 from judge import case
 
 
@@ -42,7 +43,7 @@ def slow_database_and_few_php_workers(stage):
     return stage.record(*stage.wrk("/q.php", 20))
 
 
-@pair("lock", "php-workers")
+@pair("lock", "php-workers", follows="php-workers<lock")
 def session_lock_and_few_php_workers(stage):
     """More workers would only wait for the same session."""
     apache, _ = stage.stock_php()
@@ -77,7 +78,7 @@ def neighbour_and_few_php_workers(stage):
     return stage.record(*stage.wrk("/burn.php", 20))
 
 
-@pair("logging", "apache-workers")
+@pair("logging", "apache-workers", follows="apache-workers<logging")
 def slow_log_and_few_workers(stage):
     reader = stage.script("reader.py", "import sys, time\nfor line in sys.stdin.buffer:\n"
                                        "    time.sleep(0.02)\n")
@@ -99,7 +100,7 @@ def killed_children_and_few_workers(stage):
     return stage.record(*stage.ab("/nap.php", 20, 200, "-r"))
 
 
-@pair("slow-upload", "apache-workers")
+@pair("slow-upload", "apache-workers", follows="apache-workers<slow-upload")
 def slow_posts_and_few_workers(stage):
     apache = stage.apache("prefork", mod_php=True, workers=4)
     apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
@@ -120,6 +121,31 @@ def quota_and_few_php_workers(stage):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(3, "pm = static", children_in=group))
     apache.page("burn.php", pages.burn(10))
     return stage.record(*stage.ab("/burn.php", 15, 90))
+
+
+@case("answers-5xx", also="sleep", within=2, follows="answers-5xx<sleep", fast=True, light=True)
+def time_outs_of_a_page_that_sleeps(stage):
+    """They are what the page takes, and no error page's time."""
+    apache, _ = stage.roomy_php(30, "ProxyTimeout 1\n")
+    apache.page("slow.php", pages.nap(2500))
+    return stage.record(*stage.ab("/slow.php", 10, 30))
+
+
+@case("php-workers", follows="h2-workers<php-workers", fast=True, light=True)
+def few_workers_for_http2_and_fewer_of_php(stage):
+    """More workers for HTTP/2 would wait for PHP's three."""
+    apache = stage.apache("event", H2.format(4), fpm=stage.fpm(3, "pm = static"),
+                          modules=["http2"], workers=50, threads=25)
+    return stage.record(*stage.h2load(apache.page("nap.php", pages.nap(20)), 2, 15, 300))
+
+
+@case("lock", follows="php-workers<lock apache-workers<php-workers")
+def session_lock_and_few_workers_of_both(stage):
+    """The lock fills PHP's workers, and these fill Apache's."""
+    apache = stage.apache("event", fpm=stage.fpm(5, "pm = static"), workers=10, threads=10)
+    apache.page("s.php", "<?php session_save_path('/tmp'); session_id('one'); session_start(); "
+                         "usleep(20000); echo 'done';")
+    return stage.record(*stage.wrk("/s.php", 30))
 
 
 @pair("answers-5xx", "tail", maybe="sleep php-fatal requests-died stuck-requests")

@@ -76,7 +76,7 @@ def serial_service_by_curl(stage):
     return stage.record(*stage.ab("/api.php", 10, 150))
 
 
-@case("http", also="php-workers", within=2, fast=True, light=True)
+@case("http", also="php-workers", within=2, follows="php-workers<http", fast=True, light=True)
 def page_that_calls_its_own_server(stage):
     """Each of four requests holds a worker of five, and wants a second one."""
     apache, _ = stage.stock_php(manager="pm = static")
@@ -149,6 +149,26 @@ def access_by_host_name(stage):
     stage.slow_names(0.05)
     stage.apache("event", '<Location "/">\nRequire host example.com\n</Location>', stock=True)
     return stage.record(*stage.ab("/index.html", 10, 150))
+
+
+@case("checks", also="apache-workers", follows="apache-workers<checks", fast=True, light=True)
+def one_at_a_time_before_the_application(stage):
+    """A program of a RewriteMap answers one request after the other, each in 20 ms."""
+    program = stage.script("map", "#!/bin/sh\nwhile read key; do sleep 0.02; echo $key; done\n")
+    stage.apache("event", f'RewriteEngine On\nRewriteMap slow "prg:{program}"\n'
+                 'RewriteRule "^/(.*)$" "/${slow:$1}" [PT]\n', modules=["rewrite"], workers=5,
+                 threads=5)
+    return stage.record(*stage.ab("/index.html", 15, 150))
+
+
+@case("compiling", maybe="application-cpu cpu")
+def scripts_compiled_each_time(stage):
+    """OPcache is off: each request compiles a few thousand functions."""
+    apache, _ = stage.roomy_php(20, settings={"opcache.enable": "0"})
+    body = "".join(f"function f{n}($a) {{ $b = $a + {n}; return $b * ($a - {n}); }}\n"
+                   for n in range(3000))
+    apache.page("large.php", f"<?php\n{body}echo 'done';")
+    return stage.record(*stage.hey("/large.php", 2, rate=10))
 
 
 @case("logging dns checks", maybe="dns checks")
@@ -228,14 +248,14 @@ def slow_posts_on_php_fpm(stage):
     return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 8, 2, 1, "/p.php"))
 
 
-@case("slow-upload apache-workers", also="slow-upload")
+@case("slow-upload", also="apache-workers", follows="apache-workers<slow-upload")
 def slow_posts_hold_few_workers(stage):
     apache = stage.apache("event", fpm=stage.fpm(20, "pm = static"), workers=4, threads=4)
     apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
     return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 12, 3, 1, "/p.php"))
 
 
-@case("slow-headers apache-workers", also="slow-headers", within=2)
+@case("slow-headers", also="apache-workers", within=2, follows="apache-workers<slow-headers")
 def slow_headers_hold_workers(stage):
     """Without mod_reqtimeout a client sends its header fields as slowly as it likes."""
     apache = stage.apache("prefork", workers=5)
@@ -249,7 +269,7 @@ def slow_readers(stage):
     return stage.record(*stage.python(pages.SLOW_READERS, apache.port, 6, "/large"))
 
 
-@case("slow-clients apache-workers", also="slow-clients", within=2)
+@case("slow-clients", also="apache-workers", within=2, follows="apache-workers<slow-clients")
 def slow_readers_hold_prefork(stage):
     apache = stage.apache("prefork", "SendBufferSize 16384", workers=2)
     apache.page("large", bytes(700_000))

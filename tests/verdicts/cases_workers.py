@@ -228,7 +228,8 @@ def long_polls_hold_php(stage):
 
 # ---- other limits ------------------------------------------------------------------------
 
-@case("descriptors answers-5xx", also="descriptors", maybe="backend h2-workers")
+@case("descriptors answers-5xx", also="descriptors", maybe="backend h2-workers",
+      follows="answers-5xx<descriptors")
 def few_descriptors(stage):
     """Apache's child may open 64 files, and eighty requests at a time want one to a backend."""
     backend = stage.backend(1.5)

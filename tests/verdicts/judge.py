@@ -22,6 +22,7 @@ class Case:
     also: set = field(default_factory=set)     # codes that are among the findings
     maybe: set = field(default_factory=set)    # codes that are true of the case, too
     never: set = field(default_factory=set)    # codes that are false of it, beyond NEVER
+    follows: tuple = ()         # (symptom, root): the one is among the findings, caused by the other
     within: int = 0             # also: among so many first ones; 0: anywhere
     fast: bool = False          # in the half that make check-verdicts-fast runs
     light: bool = False         # it takes a quarter of a CPU: it runs beside other light ones
@@ -31,15 +32,16 @@ class Case:
 CASES = {}
 
 
-def case(expected, *, also="", maybe="", never="", within=0, fast=False, light=False,
+def case(expected, *, also="", maybe="", never="", follows="", within=0, fast=False, light=False,
          followed=False):
-    """The function below it is a case; codes are words in a string."""
+    """The function below it is a case; codes are words in a string, of `follows` SYMPTOM<ROOT."""
     def add(plant):
         name = plant.__name__.replace("_", "-")
         assert name not in CASES, name
         CASES[name] = Case(name, set(expected.split()), plant, set(also.split()),
-                           set(maybe.split()), set(never.split()), within, fast, light,
-                           followed)
+                           set(maybe.split()), set(never.split()),
+                           tuple(tuple(link.split("<")) for link in follows.split()), within, fast,
+                           light, followed)
         return plant
     return add
 
@@ -75,6 +77,13 @@ def false_codes(wanted):
     return (NEVER | wanted.never) - wanted.expected - wanted.also - wanted.maybe
 
 
+def unlinked(wanted, findings):
+    """The chains of the case that the findings do not have."""
+    links = {(f["code"], f["caused_by"]["code"]) for f in findings if f.get("caused_by")}
+    return [f"{symptom} because of {root}" for symptom, root in wanted.follows
+            if (symptom, root) not in links]
+
+
 def judge(wanted, findings):
     """("right", "empty" or "wrong", and why) for the findings of a run, strongest first."""
     codes = list(dict.fromkeys(finding["code"] for finding in findings))
@@ -87,6 +96,7 @@ def judge(wanted, findings):
         return "wrong", f"{false[0]} is certain, and false"
     if first in wanted.expected:
         missing = wanted.also - set(codes[:wanted.within] if wanted.within else codes)
+        missing |= set(unlinked(wanted, findings))
         return ("empty", f"nothing of {', '.join(sorted(missing))}") if missing else ("right", "")
     if first in SAYS_NOTHING:
         return "empty", first
