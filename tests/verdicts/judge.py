@@ -8,7 +8,7 @@ SAYS_NOTHING = {"nothing", "too-short", "cannot-tell"}
 NEVER = {
     "answers-3xx", "answers-4xx", "answers-5xx", "answers-length", "client-aborts", "requests-died",
     "php-fatal", "php-down", "server-restarted", "h2-workers", "cpu-quota", "memory", "descriptors",
-    "local-ports",
+    "local-ports", "compiling", "cpu-stolen", "cold-start",
     "event-connections", "child-churn", "slow-upload", "slow-headers", "server-paced",
     "slow-network", "memory-neighbour", "cpu-neighbour", "database", "cache", "http", "process",
     "dns", "mail", "backend", "tls", "logging"}
@@ -22,7 +22,7 @@ class Case:
     also: set = field(default_factory=set)     # codes that are among the findings
     maybe: set = field(default_factory=set)    # codes that are true of the case, too
     never: set = field(default_factory=set)    # codes that are false of it, beyond NEVER
-    follows: tuple = ()         # (symptom, root): the one is among the findings, caused by the other
+    follows: tuple = ()         # (symptom, root): the first is a finding, caused by the second
     within: int = 0             # also: among so many first ones; 0: anywhere
     fast: bool = False          # in the half that make check-verdicts-fast runs
     light: bool = False         # it takes a quarter of a CPU: it runs beside other light ones

@@ -34,6 +34,18 @@ def test_a_control_wants_nothing():
     assert judge(wanted, findings("cpu"))[0] == "wrong"
 
 
+@pytest.mark.parametrize("cause, outcome", [
+    ({"code": "lock", "subject": "lock session"}, "right"),
+    ({"code": "cpu", "subject": None}, "empty"),
+    (None, "empty")])
+def test_a_chain(cause, outcome):
+    found = findings("lock", "php-workers")
+    found[1]["caused_by"] = cause
+    wanted = Case("a-chain", {"lock"}, None, maybe={"php-workers"},
+                  follows=(("php-workers", "lock"),))
+    assert judge(wanted, found)[0] == outcome
+
+
 @pytest.mark.parametrize("followed, outcome", [
     ({"workers": 20, "predicted": 100.0, "met": 80.0}, "right"),
     ({"workers": 20, "predicted": 100.0, "met": 70.0}, "wrong"),
