@@ -106,9 +106,11 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
         mst_raise(h, ns);
 }
 
-/* Counts calls to an other end that took ns together. The index must be below end_count. */
+/* Counts calls to an other end that took ns together, connect_ns of that to connect to it. The index
+ * must be below end_count. */
 static inline void mst_other_end_add(struct mst_board *b, uint32_t end, uint32_t stripe,
-                                     uint64_t calls, uint64_t failed, uint64_t ns)
+                                     uint64_t calls, uint64_t failed, uint64_t ns,
+                                     uint64_t connect_ns)
 {
     struct mst_other_end_counters *c =
         &b->end_counters[(size_t)end * (b->stripe_mask + 1) + (stripe & b->stripe_mask)];
@@ -117,13 +119,15 @@ static inline void mst_other_end_add(struct mst_board *b, uint32_t end, uint32_t
     mst_count(&c->end_ns, ns);
     if (failed > 0)
         mst_count(&c->failed, failed);
+    if (connect_ns > 0)
+        mst_count(&c->connect_ns, connect_ns);
 }
 
 /* Counts one call. */
 static inline void mst_other_end_count(struct mst_board *b, uint32_t end, uint32_t stripe,
                                        uint64_t ns, bool failed)
 {
-    mst_other_end_add(b, end, stripe, 1, failed, ns);
+    mst_other_end_add(b, end, stripe, 1, failed, ns, 0);
 }
 
 /* The label's counters that writers of this stripe share. The stripe can be any number: it is

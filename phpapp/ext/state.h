@@ -45,7 +45,7 @@
 
 /* What calls to one other end cost a request. */
 struct mst_wait_sum {
-    uint64_t ns;
+    uint64_t ns, connect_ns;       /* all of them; those that connect */
     uint32_t calls, failed, kind;
 };
 

@@ -44,6 +44,13 @@ static bool is_to_end(const struct mst_wait_line *line)
     return line->end != mst_end_subject && line->end != mst_end_fixed;
 }
 
+/* A statement is made for the end that its connection is to, and takes no new connection. */
+static bool is_connecting(const struct mst_wait_line *line)
+{
+    return line->treatment == MST_IS_CONNECT && line->end != mst_end_made
+        && line->end != mst_end_made_of;
+}
+
 static void replace(zend_function *f, struct mst_wait_line *line)
 {
     struct mst_timed_function *timed;
@@ -52,7 +59,8 @@ static void replace(zend_function *f, struct mst_wait_line *line)
         || (timed = malloc(sizeof *timed)) == NULL)
         return;
     *timed = (struct mst_timed_function){ f->internal_function.handler, line, told_by(line),
-                                          is_to_end(line) ? line->end : NULL, mst_timed_all };
+                                          is_to_end(line) ? line->end : NULL,
+                                          is_connecting(line), mst_timed_all };
     mst_timed_all = timed;
     f->internal_function.reserved[mst_timed_slot] = timed;
     f->internal_function.handler = line->treatment == MST_IS_NOTE ? mst_call_noted : mst_call_timed;

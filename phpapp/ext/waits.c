@@ -135,7 +135,7 @@ static inline uint64_t wait_of_beginning(const struct mst_timed_function *timed,
     return mst_wait_of(own->kind, MST_END_OTHER);
 }
 
-static void add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed)
+static void add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed, bool connects)
 {
     uint32_t kind = (uint32_t)(wait >> 32), end = (uint32_t)wait;
     uint32_t at = end != MST_END_OTHER && end < MST_ENDS ? end : MST_ENDS + kind;
@@ -147,6 +147,8 @@ static void add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool faile
     }
     s->failed += failed;
     s->ns += ns;
+    if (connects)
+        s->connect_ns += ns;
 }
 
 static bool has_thrown(void)
@@ -172,7 +174,7 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
     has_failed = is_broken || has_thrown()
         || (line->has_failed && line->has_failed(call, w->result));
     add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns,
-             has_failed);
+             has_failed, timed->connects);
 }
 
 ZEND_NAMED_FUNCTION(mst_call_timed)
@@ -225,7 +227,7 @@ static void suspend(struct mst_waits *w, const void *fiber)
                                      w->waited_ns, w->suspended };
         w->suspended = s;
     } else {
-        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, false);
+        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, false, false);
     }
     w->call = NULL;
 }
@@ -293,12 +295,12 @@ static void count_unreturned(struct mst_waits *w)
     if (w->call) {
         stop_clock(w);
         show_no_wait();
-        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, true);
+        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, true, w->timed->connects);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add_wait(w, mst_wait_of_own(s->own), s->waited_ns, true);
+        add_wait(w, mst_wait_of_own(s->own), s->waited_ns, true, false);
         free(s);
     }
 }
@@ -327,7 +329,10 @@ static void keep_longest(struct mst_php_request *r, const struct mst_wait_sum *s
 
 static void count(struct mst_counters *t, const struct mst_wait_sum *s, uint32_t end)
 {
-    mst_other_end_add(&mst_php.board, end, MPMSTAT_G(stripe), s->calls, s->failed, s->ns);
+    uint64_t connect_ns = s->connect_ns < s->ns ? s->connect_ns : s->ns;
+
+    mst_other_end_add(&mst_php.board, end, MPMSTAT_G(stripe), s->calls, s->failed, s->ns,
+                      connect_ns);
     mst_count(&t->php_waits[s->kind], s->calls);
     if (s->failed)
         mst_count(&t->php_waits_failed[s->kind], s->failed);

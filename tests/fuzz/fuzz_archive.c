@@ -45,7 +45,7 @@ static const char rows[] =
     "INSERT INTO php_requests SELECT 2, key, start_ns + 5, request_id, 1, 20000000, 1, 1, 100, "
     "'site', 200, 'i.php', 0, 0, 0, 1, 7, 8, 0, 5, 1, 1000, 1 FROM server_requests;"
     "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 1, 0, 1000 FROM server_requests;"
-    "INSERT INTO ends VALUES (2, 'database', 'mysql', 20, 0, 20000);"
+    "INSERT INTO ends VALUES (2, 'database', 'mysql', 20, 0, 20000, 100);"
     "INSERT INTO client_requests SELECT 1, start_ns, 31000000, 0, 1, 200, client_id, NULL FROM "
     "server_requests;"
     "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy, idle_ns, "

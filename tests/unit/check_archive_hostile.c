@@ -39,7 +39,7 @@ static const char rows[] =
     "INSERT INTO php_requests VALUES (2, 1, 1000000003, 1, 1, 2, 1, 1, 100, 'site', 200, 'i.php', "
     "0, 0, 0, 1, 7, 8, 0, 0, 1, 1, 1);"
     "INSERT INTO php_waits VALUES (2, 1, 'database', 'mysql', 1, 0, 1);"
-    "INSERT INTO ends VALUES (2, 'database', 'mysql', 1, 0, 1);"
+    "INSERT INTO ends VALUES (2, 'database', 'mysql', 1, 0, 1, 1);"
     "INSERT INTO marks VALUES (2, 1, 1000000004, 'm', 7, 1000000003);"
     "INSERT INTO lifecycle VALUES (1, 1, 1000000000, 'exit', 'child', 7, 6, 0, 0, 5, 1, 0, "
     "'clean');"

@@ -45,7 +45,7 @@ static void expect_says(const struct made *m, const char *words)
     "cpu_wait_ns = 0, waits_ns = run_ns, start_ns = (SELECT started_ns FROM runs) + " \
     "key * 10000000; UPDATE php_requests SET waits_ns = run_ns;" \
     "INSERT INTO php_waits SELECT 2, key, 'lock', 'lock session', NULL, NULL, run_ns FROM " \
-    "php_requests; INSERT INTO ends VALUES (2, 'lock', 'lock session', 400, 0, 16000000000);"
+    "php_requests; INSERT INTO ends VALUES (2, 'lock', 'lock session', 400, 0, 16000000000, 0);"
 
 static const struct { const char *sql; enum mst_code symptom, root; const char *says; } chains[] = {
     /* HTTP/2's workers wait for PHP's. */
@@ -223,7 +223,7 @@ START_TEST(test_own_ends)
              "UPDATE php_requests SET wait_ns = 100000, run_ns = 102000000, cpu_wait_ns = 0, "
              "waits_ns = 100000000;"
              "INSERT INTO php_waits SELECT 2, key, 'http', '%s', NULL, NULL, 100000000 "
-             "FROM php_requests; INSERT INTO ends VALUES (2, 'http', '%s', 400, 0, 40000000000)",
+             "FROM php_requests; INSERT INTO ends VALUES (2, 'http', '%s', 400, 0, 40000000000, 0)",
              own_ends[_i].listens, own_ends[_i].end, own_ends[_i].end);
     make(&m, &r, sql);
     f = finding(&m, MST_CODE_HTTP);

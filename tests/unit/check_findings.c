@@ -19,7 +19,7 @@
     "waits_ns = " ns ";" \
     "INSERT INTO php_waits SELECT 2, key, '" kind "', '" end "', NULL, NULL, " ns \
     " FROM php_requests;" \
-    "INSERT INTO ends VALUES (2, '" kind "', '" end "', 400, 0, 400 * " ns ");"
+    "INSERT INTO ends VALUES (2, '" kind "', '" end "', 400, 0, 400 * " ns ", 0);"
 
 /* Requests that a thing served one after the other, each for 10 ms, with four inside at once. */
 #define ONE_BY_ONE \
@@ -708,7 +708,7 @@ START_TEST(test_a_stall_after_a_quiet_minute)
          "waits_ns = 4900000000 WHERE key > 396;"
          "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
          "FROM php_requests WHERE key > 396;"
-         "INSERT INTO ends VALUES (2, 'database', 'mysql db:3306', 4, 0, 19600000000);"
+         "INSERT INTO ends VALUES (2, 'database', 'mysql db:3306', 4, 0, 19600000000, 0);"
          "UPDATE server_requests SET path = CASE WHEN key > 396 THEN '/slow' ELSE '/' END;"
          "UPDATE php_requests SET script = '/index.php'");
     f = finding(&m, MST_CODE_DATABASE);

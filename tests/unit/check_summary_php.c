@@ -185,7 +185,7 @@ START_TEST(test_intervals)
                  "UPDATE server_requests SET undelivered_ns = 7000000 WHERE key = 1;"
                  "UPDATE server_requests SET send_ns = 4000000, send_client_ns = 2500000, "
                  "send_network_ns = 500000, send_server_ns = 1000000 WHERE key = 1;"
-                 "INSERT INTO ends VALUES (1, 'backend', 'http://b', 200, 3, 600000000)");
+                 "INSERT INTO ends VALUES (1, 'backend', 'http://b', 200, 3, 600000000, NULL)");
     s = &m.s.servers[0];
     ck_assert_uint_eq(s->intervals[MST_INTERVAL_CHECKS].requests, 200);
     ck_assert_uint_eq(s->intervals[MST_INTERVAL_CHECKS].times.count, 400);

@@ -9,7 +9,7 @@
 bool mst_summary_read_ends(struct mst_summary_server *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT kind, end, calls, failed, end_ns FROM ends WHERE server_id = :id "
+        "SELECT kind, end, calls, failed, end_ns, connect_ns FROM ends WHERE server_id = :id "
         "ORDER BY end_ns DESC, kind, end", s->id);
     struct mst_summary_end *end;
 
@@ -23,6 +23,7 @@ bool mst_summary_read_ends(struct mst_summary_server *s, sqlite3 *db)
             .kind = mst_row_string(&q, "kind"), .name = mst_row_string(&q, "end"),
             .calls = mst_row_number(&q, "calls"), .failed = mst_row_number(&q, "failed"),
             .end_ns = mst_row_number(&q, "end_ns"),
+            .connect_ns = mst_row_number(&q, "connect_ns"),
         };
     }
     return mst_query_done(&q);

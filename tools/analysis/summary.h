@@ -94,6 +94,7 @@ struct mst_summary_interval {
 struct mst_summary_end {
     char    *kind, *name;
     uint64_t calls, failed, end_ns;
+    uint64_t connect_ns;               /* of end_ns, calls of PHP's that connect; MST_UNKNOWN */
 };
 
 /* What a server had of the limits around it, and of its disks. "Over the load" is from the sample

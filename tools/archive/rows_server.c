@@ -296,6 +296,7 @@ int mst_archive_add_end(struct mst_archive *a, int64_t server_id, const struct m
     const struct ends_row row = {
         .server_id = NUMBER(server_id), .kind = TEXT(end->kind), .end = TEXT(end->name),
         .calls = NUMBER(end->calls), .failed = NUMBER(end->failed), .end_ns = NUMBER(end->end_ns),
+        .connect_ns = NUMBER(end->connect_ns),
     };
 
     return insert_ends(a, &row);

@@ -276,8 +276,9 @@ CREATE TABLE IF NOT EXISTS ends (
     end               TEXT NOT NULL,     -- 'other': those for which the board had no room
     calls             INTEGER,
     failed            INTEGER,
-    end_ns            INTEGER            -- time of the calls: divided by the duration of the run,
+    end_ns            INTEGER,           -- time of the calls: divided by the duration of the run,
                                          -- how many were made at once on average
+    connect_ns        INTEGER            -- of end_ns, calls that connect; NULL: not known
 );
 CREATE INDEX IF NOT EXISTS ends_server ON ends (server_id);
 

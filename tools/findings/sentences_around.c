@@ -201,6 +201,27 @@ static void say_end(char text[256], const struct mst_summary_end *end, uint64_t 
                 mst_format_time(end->end_ns / end->calls).text);
 }
 
+/* Whether most of the calls' time was spent before the other end had a question. */
+static bool is_connecting(const struct mst_summary_end *end)
+{
+    return end != NULL && end->connect_ns != MST_UNKNOWN && end->end_ns > 0 &&
+           end->connect_ns >= end->end_ns / 2;
+}
+
+/* Adds it, and another action. */
+static void say_connecting(struct mst_finding *f, const struct mst_summary_end *end,
+                           uint64_t requests)
+{
+    size_t length = strlen(f->text);
+
+    mst_say(f->text + length, sizeof f->text - length, " Connecting took %s of these %s a request.",
+            mst_format_time(end->connect_ns / requests).text,
+            mst_format_time(end->end_ns / requests).text);
+    MST_ACTION(f, "Look why connecting is slow: the look-up of its name (use an address, or a "
+               "caching resolver), the network, or the server's own threads and access checks. "
+               "Persistent connections spare most of it.");
+}
+
 static const char *const one_at_a_time[] = {
     [MST_ANSWER_NO] = "", [MST_ANSWER_YES] = "; it let in one request at a time",
     [MST_ANSWER_UNKNOWN] =
@@ -228,6 +249,8 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
     MST_TEXT(f, "PHP waited for %s for %s%s%s%s.", wait_names[wait], part, of_run, which,
              one_at_a_time[one_by_one]);
     MST_ACTION(f, "%s%s", wait_actions[wait], workers[one_by_one]);
+    if (is_connecting(end) && b->php->requests > 0)
+        say_connecting(f, end, b->php->requests);
     /* Without it the waits for workers would be shorter, too: nobody knows by how much. */
     if (!queues && one_by_one == MST_ANSWER_NO && !mst_cpu_is_full(b->s))
         MST_PREDICTED(f, "without this wait a request takes %s instead of %s",

@@ -41,6 +41,7 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
     mst_found_subject(f, end->name);
     mst_found_number(f, "calls", end->calls);
     mst_found_number(f, "failed", end->failed);
+    mst_found_number(f, MST_CONNECT_NS, end->connect_ns);
     mst_found_number(f, "at_once_milli", mst_summary_at_once_milli(q->s, end));
 }
 

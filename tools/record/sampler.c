@@ -199,6 +199,7 @@ static int add_ends(struct mst_sampler *s)
         end.calls = grown(before->calls, end.calls);
         end.failed = grown(before->failed, end.failed);
         end.end_ns = grown(before->end_ns, end.end_ns);
+        end.connect_ns = grown(before->connect_ns, end.connect_ns);
         if (end.kind != NULL && end.calls > 0 && end.calls != MST_UNKNOWN &&
             mst_archive_add_end(s->archive, s->server_id, &end) != 0)
             return -1;

@@ -254,6 +254,7 @@ static void put_ends(struct mst_json *j, const struct mst_summary *s,
         mst_json_count(j, "calls", end->calls);
         mst_json_count(j, "failed", end->failed);
         mst_json_seconds(j, "seconds", end->end_ns);
+        mst_json_seconds(j, "connect_seconds", end->connect_ns);
         mst_put_milli(j, "at_once", mst_summary_at_once_milli(s, end));
         mst_json_end(j, '}');
     }

@@ -187,6 +187,7 @@ static void add_ends(struct mst_sample *sample, const struct mst_snapshot *board
         to->calls = from->calls;
         to->failed = from->failed;
         to->end_ns = from->end_ns;
+        to->connect_ns = from->connect_ns;
     }
 }
 

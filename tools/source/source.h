@@ -189,7 +189,7 @@ struct mst_sample_pool {
 struct mst_sample_end {
     const char *kind;             /* NULL: only a newer server knows it */
     char        name[MST_NAME_MAX];
-    uint64_t    calls, failed, end_ns;
+    uint64_t    calls, failed, end_ns, connect_ns;   /* connect_ns: of end_ns; MST_UNKNOWN */
 };
 
 #define MST_LISTENS_MAX 1024u
