@@ -201,8 +201,8 @@ START_TEST(test_parts_over_time)
     sql(&m, "INSERT INTO servers (id, run_id, target, producer, local, lost, restarts) VALUES "
         "(2, 1, 'p.board', 'php', 1, 0, 0)");
     sql(&m, "INSERT INTO php_requests SELECT 2, key, start_ns, NULL, 0, handle_ns, 10000000, 0, 1, "
-        "'www', 200, 'i.php', 0, 0, 0, 1, 7, 1, 0, 5000000, 0, CASE key WHEN 2 THEN 60000000 ELSE 0 "
-        "END, 1 FROM server_requests");
+        "'www', 200, 'i.php', 0, 0, 0, 1, 7, 1, 0, 5000000, CASE key WHEN 2 THEN 60000000 ELSE 0 "
+        "END, 1, 0 FROM server_requests");
     sql(&m, "INSERT INTO php_waits VALUES (2, 2, 'http', 'api', 1, 0, 60000000)");
     summarize(&m);
     db = mst_archive_db(m.archive);

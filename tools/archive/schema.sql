@@ -246,11 +246,11 @@ CREATE TABLE IF NOT EXISTS php_requests (
     worker            INTEGER,           -- the worker's entry on the board
     ghost             INTEGER NOT NULL,  -- 1: it was in flight before the load began
     cpu_wait_ns       INTEGER,           -- ready to run, without a CPU
-    compile_ns        INTEGER,           -- of user_ns and system_ns: compiling scripts that OPcache
-                                         -- did not have
     waits_ns          INTEGER,           -- all waits of php_waits together; NULL: not measured.
                                          -- run = user + system + cpu_wait + waits + the rest
-    weight            INTEGER NOT NULL DEFAULT 1   -- as in server_requests
+    weight            INTEGER NOT NULL DEFAULT 1,  -- as in server_requests
+    compile_ns        INTEGER            -- of user_ns and system_ns: compiling scripts that OPcache
+                                         -- did not have
 );
 CREATE INDEX IF NOT EXISTS php_requests_server ON php_requests (server_id);
 CREATE INDEX IF NOT EXISTS php_requests_id ON php_requests (request_id);
@@ -431,7 +431,6 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     busy_ns           INTEGER,           -- CPU time of all CPUs together, or of those that the
                                          -- servers may use (environment: servers_cpus)
     total_ns          INTEGER,           -- busy and idle
-    stolen_ns         INTEGER,           -- of busy_ns, what the hypervisor gave to other machines
     listen_overflows  INTEGER,           -- connections that found an accept queue full
     listen_drops      INTEGER,           -- connections dropped for that or another reason
     memory_stall_ns   INTEGER,           -- time during which any program had to wait for memory
@@ -444,7 +443,8 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     tcp_segments      INTEGER,           -- segments sent; these three cover the network namespace
     tcp_retransmits   INTEGER,           -- segments sent again
     syn_retransmits   INTEGER,           -- of these, SYNs of connections without an answer
-    io_stall_ns       INTEGER            -- time during which any thread had to wait for a disk
+    io_stall_ns       INTEGER,           -- time during which any thread had to wait for a disk
+    stolen_ns         INTEGER            -- of busy_ns, what the hypervisor gave to other machines
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
