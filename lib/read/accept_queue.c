@@ -7,6 +7,9 @@
  * connection into one of them by its addresses and ports, whether or not that has room. So at
  * most the sum of the limits can wait, and connections are lost as soon as the fullest queue is
  * at its own limit.
+ *
+ * Of FPM's sockets it asks for their connections, too: those that a process has taken have an
+ * inode, those that still wait have none.
  */
 #include "read/accept_queue.h"
 
@@ -102,6 +105,7 @@ static void add_listener(struct mst_listen *l, const char *address, uint32_t que
     if (i == l->count) {
         strcpy(addresses[i], address);
         listener->address = addresses[i];
+        listener->connections = MST_UNKNOWN;
         l->count++;
     }
     listener->sockets++;
@@ -157,30 +161,39 @@ static void print_path(char out[ADDRESS_MAX], const char *name, size_t length)
     out[i] = '\0';
 }
 
-static bool take_unix(void *reading_, const char *bytes, size_t length)
+struct unix_socket { uint32_t inode; struct unix_diag_rqlen queue; char address[ADDRESS_MAX]; };
+
+static bool parse_unix(struct unix_socket *s, const char *bytes, size_t length)
 {
-    const struct reading *reading = reading_;
-    struct unix_diag_rqlen queue = { 0, 0 };
-    char address[ADDRESS_MAX] = "";
     struct unix_diag_msg m;
     struct rtattr attribute;
     size_t at;
 
     if (length < sizeof m)
-        return true;
+        return false;
     memcpy(&m, bytes, sizeof m);
+    *s = (struct unix_socket){ .inode = m.udiag_ino };
     for (at = NLMSG_ALIGN(sizeof m); at + sizeof attribute <= length;
          at += RTA_ALIGN(attribute.rta_len)) {
         memcpy(&attribute, bytes + at, sizeof attribute);
         if (attribute.rta_len < RTA_LENGTH(0) || attribute.rta_len > length - at)
             break;
         if (attribute.rta_type == UNIX_DIAG_NAME)
-            print_path(address, bytes + at + RTA_LENGTH(0), attribute.rta_len - RTA_LENGTH(0));
-        if (attribute.rta_type == UNIX_DIAG_RQLEN && attribute.rta_len >= RTA_LENGTH(sizeof queue))
-            memcpy(&queue, bytes + at + RTA_LENGTH(0), sizeof queue);
+            print_path(s->address, bytes + at + RTA_LENGTH(0), attribute.rta_len - RTA_LENGTH(0));
+        if (attribute.rta_type == UNIX_DIAG_RQLEN &&
+            attribute.rta_len >= RTA_LENGTH(sizeof s->queue))
+            memcpy(&s->queue, bytes + at + RTA_LENGTH(0), sizeof s->queue);
     }
-    if (is_wanted(reading, m.udiag_ino, address))
-        add_listener(reading->listen, address, queue.udiag_rqueue, queue.udiag_wqueue);
+    return true;
+}
+
+static bool take_unix(void *reading_, const char *bytes, size_t length)
+{
+    const struct reading *reading = reading_;
+    struct unix_socket s;
+
+    if (parse_unix(&s, bytes, length) && is_wanted(reading, s.inode, s.address))
+        add_listener(reading->listen, s.address, s.queue.udiag_rqueue, s.queue.udiag_wqueue);
     return true;
 }
 
@@ -203,6 +216,83 @@ static bool read_unix(struct reading *reading, int netlink)
     return mst_sock_diag_read(netlink, &request, sizeof request, take_unix, reading);
 }
 
+/* ---- FPM's connections ------------------------------------------------------------ */
+
+static bool count_tcp(void *listener_, const char *bytes, size_t length)
+{
+    struct mst_snapshot_listener *listener = listener_;
+    struct inet_diag_msg m;
+
+    if (length < sizeof m)
+        return true;
+    memcpy(&m, bytes, sizeof m);
+    listener->connections += m.idiag_inode != 0;
+    return true;
+}
+
+static bool count_unix(void *listen_, const char *bytes, size_t length)
+{
+    struct mst_listen *l = listen_;
+    struct unix_socket s;
+    size_t i;
+
+    if (!parse_unix(&s, bytes, length) || s.inode == 0)
+        return true;
+    for (i = 0; i < l->count; i++)
+        if (strcmp(l->listeners[i].address, s.address) == 0)
+            l->listeners[i].connections++;
+    return true;
+}
+
+/* The kernel gives those of that local port only. */
+static bool count_of_port(struct mst_snapshot_listener *listener, int netlink, const char *port)
+{
+    struct inet_diag_req_v2 request = {
+        .sdiag_family = AF_INET, .sdiag_protocol = IPPROTO_TCP,
+        .idiag_states = 1u << TCP_ESTABLISHED,
+        .id = { .idiag_sport = htons((uint16_t)strtoul(port, NULL, 10)) },
+    };
+    bool fine = mst_sock_diag_read(netlink, &request, sizeof request, count_tcp, listener);
+
+    request.sdiag_family = AF_INET6;
+    return mst_sock_diag_read(netlink, &request, sizeof request, count_tcp, listener) && fine;
+}
+
+/* An address of TCP ends with its port; a path can have a colon, and then a slash before it. */
+static const char *port_of(const char *address)
+{
+    const char *colon = strrchr(address, ':');
+
+    return colon != NULL && strchr(address, '/') == NULL && address[0] != '@' ? colon + 1 : NULL;
+}
+
+/* Unknown where the kernel does not tell all of them. */
+static void count_connections(struct mst_listen *l, int netlink)
+{
+    const struct unix_diag_req of_unix = {
+        .sdiag_family = AF_UNIX, .udiag_states = 1u << TCP_ESTABLISHED,
+        .udiag_show = UDIAG_SHOW_NAME,
+    };
+    bool any_unix = false, fine;
+    const char *port;
+    size_t i;
+
+    for (i = 0; i < l->count; i++) {
+        l->listeners[i].connections = 0;
+        port = port_of(l->listeners[i].address);
+        if (port == NULL)
+            any_unix = true;
+        else if (!count_of_port(&l->listeners[i], netlink, port))
+            l->listeners[i].connections = MST_UNKNOWN;
+    }
+    fine = !any_unix || mst_sock_diag_read(netlink, &of_unix, sizeof of_unix, count_unix, l);
+    for (i = 0; i < l->count && !fine; i++)
+        if (port_of(l->listeners[i].address) == NULL)
+            l->listeners[i].connections = MST_UNKNOWN;
+}
+
+/* ---- all of them ------------------------------------------------------------------ */
+
 /* Where the kernel cannot tell Unix sockets (it lacks unix_diag), those of TCP are told. */
 static bool read_queues(struct reading *reading, bool with_unix)
 {
@@ -218,6 +308,8 @@ static bool read_queues(struct reading *reading, bool with_unix)
          && read_tcp(reading, netlink, AF_INET) && read_tcp(reading, netlink, AF_INET6);
     if (known && with_unix && !read_unix(reading, netlink))
         known = l->count > 0;
+    if (known && reading->fpm != NULL)
+        count_connections(l, netlink);
     close(netlink);
     return known;
 }

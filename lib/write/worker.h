@@ -106,8 +106,8 @@ static inline void mst_histogram_record(struct mst_histogram *h, uint64_t ns)
         mst_raise(h, ns);
 }
 
-/* Counts calls to an other end that took ns together, connect_ns of that to connect to it. The index
- * must be below end_count. */
+/* Counts calls to an other end that took ns together, connect_ns of that to connect to it. The
+ * index must be below end_count. */
 static inline void mst_other_end_add(struct mst_board *b, uint32_t end, uint32_t stripe,
                                      uint64_t calls, uint64_t failed, uint64_t ns,
                                      uint64_t connect_ns)

@@ -150,6 +150,17 @@ def few_php_workers_on_demand(stage):
     return stage.record(*stage.wrk(page, 24))
 
 
+@case("php-connections", maybe="sleep")
+def connections_to_php_are_kept(stage):
+    """enablereuse: each thread of Apache's keeps its connection, and with it a worker of PHP's. A
+    page that Apache serves itself is between two of PHP's."""
+    fpm = stage.fpm(5, "pm = static")
+    apache = stage.apache("event", stock=True, fpm=fpm, extra=(
+        f'<Proxy "fcgi://localhost">\nProxySet enablereuse=on max=25\n</Proxy>\n'))
+    page = apache.page("nap.php", pages.nap(20))
+    return stage.record(*stage.hey(page, 12, rate=4, seconds=4))
+
+
 @case("php-spawning", maybe="php-workers")
 def php_starts_children_slowly(stage):
     """A burst on one child of pm = dynamic: once a second the pool grows."""

@@ -138,6 +138,11 @@
 #define MST_COLD_NS                MST_NS_PER_S
 #define MST_COLD_FACTOR            5u
 
+/* PHP's workers are bound by idle connections where they have connections for so much of their limit,
+ * and run a request for at most so much of these, on average. */
+#define MST_BOUND_MILLI            900u
+#define MST_BOUND_BUSY_MILLI       800u
+
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /* From this share of the time of all requests on, connections that waited were starved. */

@@ -161,6 +161,8 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
 static const struct link slowness[] = {
     { MST_CODE_H2_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
     { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
+    { MST_CODE_H2_WORKERS, MST_CODE_PHP_CONNECTIONS, NULL, false },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_CONNECTIONS, NULL, false },
     CALLS_ITSELF(MST_CODE_PHP_WORKERS),
     CALLS_ITSELF(MST_CODE_APACHE_WORKERS),
     ONE_AT_A_TIME(MST_CODE_PHP_WORKERS),

@@ -234,6 +234,20 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
                    "much in pm.max_spare_servers, or pm = static.");
 }
 
+void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
+                             uint64_t connections_milli, uint64_t busy_milli)
+{
+    MST_TEXT(f, "PHP's workers were bound by idle connections: of %s, %s had a connection of "
+             "Apache's on average, and %s of these ran a request. A request waited %s for one, %s of its "
+             "time.", mst_format_count(b->php->workers_limit).text,
+             mst_format_milli(connections_milli).text, mst_format_milli(busy_milli).text,
+             mst_format_time(mst_php_wait(b->front)->mean_ns).text,
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text);
+    MST_ACTION(f, "Do not keep connections to FPM: take enablereuse=on out of ProxyPass or "
+               "<Proxy>, as mod_proxy_fcgi has it by default. Else set pm.max_children to Apache's "
+               "MaxRequestWorkers.");
+}
+
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
 {
     MST_TEXT(f, "Cannot tell: all %" PRIu64 " workers were busy at times (%s on average), and %s "

@@ -64,6 +64,9 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
                   const char *directive);
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked);
+/* Both are means of workers, in thousandths: those with a connection, those with a request. */
+void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
+                             uint64_t connections_milli, uint64_t busy_milli);
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_queue(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_accept_queue(struct mst_finding *f, const struct mst_budget *b);

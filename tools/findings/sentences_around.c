@@ -353,8 +353,8 @@ void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b)
                 mst_format_percent(mst_milli(uncached, b->php->requests)).text);
     MST_TEXT(f, "PHP compiled scripts for %s, %s of its CPU time%s.", part,
              mst_format_percent(mst_finding_number(f, MST_OF_CPU)).text, scripts);
-    MST_ACTION(f, "Look at opcache_get_status(): whether OPcache is on (opcache.enable), whether it "
-               "is full (opcache.memory_consumption, opcache.max_accelerated_files), and whether "
+    MST_ACTION(f, "Look at opcache_get_status(): whether OPcache is on (opcache.enable), whether "
+               "it is full (opcache.memory_consumption, opcache.max_accelerated_files), and whether "
                "something resets it, or changes the files.");
 }
 

@@ -131,7 +131,8 @@ static bool is_of_workers(enum mst_code code)
 
 /* What is said of that wait without the stall is no headline. The findings about the slowest
  * requests follow from the stall; and so do those about workers, where the requests that the stall
- * held up have at least half of all waits for workers: more workers would have waited there, too. */
+ * held up have at least half of all waits for workers: more workers would have waited there, too.
+ */
 static void note_what_follows(struct mst_inquiry *q, const struct mst_finding *stall,
                               uint64_t waited_ns)
 {

@@ -1,8 +1,9 @@
 /* when.c - the part of the run in which findings hold: see when.h.
  *
  * The run is cut into bins. Each request's time is spread over the bins of its duration, part by
- * part. A finding is about a part, or about some of the requests; it holds in the shortest time that
- * has nearly all of that. Where this time has nearly all requests, too, it says when the load was.
+ * part. A finding is about a part, or about some of the requests; it holds in the shortest time
+ * that has nearly all of that. Where this time has nearly all requests, too, it says when the load
+ * was.
  */
 #include "findings/when.h"
 
@@ -20,7 +21,7 @@ enum { TRACK_4XX = MST_PART_COUNT, TRACK_5XX, TRACK_SLOW, TRACK_ALL, TRACK_COUNT
 
 struct tracks {
     uint64_t start_ns, width_ns;    /* of the first bin; of each */
-    uint64_t slow_ns;               /* from here on a request is of the tail; MST_UNKNOWN: of none */
+    uint64_t slow_ns;               /* from here on a request is of the tail; MST_UNKNOWN: none */
     uint64_t bins[TRACK_COUNT][BINS];
 };
 

@@ -253,16 +253,56 @@ static bool find_pools(struct mst_inquiry *q)
     return found;
 }
 
+/* Each worker of FPM takes one connection at a time, and keeps it for as long as Apache does. */
+struct bound { uint64_t connections_milli, busy_milli; };
+
+static bool are_bound(struct mst_inquiry *q, struct bound *bound)
+{
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_query row = mst_query_ask(q->db,
+        "SELECT CAST(avg(connections) * 1000 AS INTEGER) AS connections, "
+        "CAST(avg(workers_busy) * 1000 AS INTEGER) AS busy FROM samples WHERE server_id = :id "
+        "AND moment = 'during' AND connections IS NOT NULL", php->id);
+
+    bound->connections_milli = bound->busy_milli = MST_UNKNOWN;
+    if (mst_query_next(&row)) {
+        bound->connections_milli = mst_row_number(&row, "connections");
+        bound->busy_milli = mst_row_number(&row, "busy");
+    }
+    q->failed |= !mst_query_done(&row);
+    return php->workers_limit != MST_UNKNOWN && bound->connections_milli != MST_UNKNOWN &&
+           bound->connections_milli >= php->workers_limit * MST_BOUND_MILLI &&
+           mst_milli(bound->busy_milli, bound->connections_milli) <= MST_BOUND_BUSY_MILLI;
+}
+
+static void find_php_bound(struct mst_inquiry *q, const struct bound *bound)
+{
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_finding *f = mst_found(q, MST_CODE_PHP_CONNECTIONS, MST_CERTAIN,
+                                      q->b.ns[MST_PART_PHP_WAIT]);
+
+    f->of = php;
+    mst_found_number(f, "workers_limit", php->workers_limit);
+    mst_found_number(f, "connections_milli", bound->connections_milli);
+    mst_found_number(f, "mean_busy_milli", bound->busy_milli);
+    mst_say_php_connections(f, &q->b, bound->connections_milli, bound->busy_milli);
+}
+
 static void find_php_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     bool forked = php->forks != MST_UNKNOWN && php->forks > 0;
     uint64_t restart_ns = mst_restart_wait_ns(q, php);
+    struct bound bound;
     struct mst_finding *f;
 
     if (mst_budget_milli(&q->b, mst_subtract_saturated(q->b.ns[MST_PART_PHP_WAIT], restart_ns)) <
         MST_FINDING_MILLI)
         return;
+    if (are_bound(q, &bound)) {
+        find_php_bound(q, &bound);
+        return;
+    }
     f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
                   forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.ns[MST_PART_PHP_WAIT]);
     f->of = php;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/saturate.h"
 #include "segment/fields.h"
 
 uint64_t mst_source_wall_ns(const struct mst_source *source, uint64_t monotonic_ns)
@@ -83,6 +84,18 @@ static void add_label(struct mst_sample *sample, const struct mst_snapshot_label
     add_known(&sample->in_flight, label->in_flight);
     for (i = 0; i < MST_CLASS_COUNT; i++)
         add_known(&sample->classes[i], label->status[i]);
+}
+
+/* Of an FPM those that its workers have taken, at all of its sockets. */
+static uint64_t connections_of(const struct mst_snapshot *board)
+{
+    uint64_t sum = board->connections;
+    size_t i;
+
+    for (i = 0; board->listeners_known && i < board->listener_count; i++)
+        if (board->listeners[i].connections != MST_UNKNOWN)
+            sum = mst_known(sum) + board->listeners[i].connections;
+    return sum;
 }
 
 /* Half a list would say that the server listens nowhere else. */
@@ -201,7 +214,7 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     sample->workers_busy = board->workers_busy;
     memcpy(sample->states, board->workers, sizeof sample->states);
     memcpy(sample->state_ns, board->state_ns, sizeof sample->state_ns);
-    sample->connections = board->connections;
+    sample->connections = connections_of(board);
     sample->accepted = board->accepted;
     sample->shed = board->shed;
     sample->http2_workers_limit = board->http2_workers_limit;
