@@ -211,6 +211,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/findings.h \
 	tools/findings/fleet.c \
 	tools/findings/fleet.h \
+	tools/findings/halted.c \
 	tools/findings/held.c \
 	tools/findings/holder.c \
 	tools/findings/holder.h \

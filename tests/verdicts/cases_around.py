@@ -1,5 +1,6 @@
 """CPUs, memory, neighbours, the tail, who held the workers, and controls without a fault."""
 import os
+import signal
 import sys
 
 import pages
@@ -141,6 +142,21 @@ def two_in_a_hundred_are_slow(stage):
     apache, _ = stage.roomy_php(20)
     apache.page("tail.php", pages.some(0.02, pages.nap(400), pages.nap(4)))
     return stage.record(*stage.hey("/tail.php", 4))
+
+
+@case("tail sleep held-by", also="tail", within=3, maybe="held-by sleep")
+def a_process_is_stopped(stage):
+    """One of ten processes of PHP is stopped for three seconds, with a request in it."""
+    apache, fpm = stage.roomy_php(10)
+    apache.page("nap.php", pages.nap(20))
+
+    def stop():
+        pid = fpm.workers()[0]
+        os.kill(pid, signal.SIGSTOP)
+        stage.pause(3)
+        os.kill(pid, signal.SIGCONT)
+    stage.after(100, stop)
+    return stage.record(*stage.hey("/nap.php", 8, rate=20, seconds=5))
 
 
 @case("held-by apache-workers", also="held-by apache-workers", within=3, maybe="sleep tail")

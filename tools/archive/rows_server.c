@@ -305,10 +305,12 @@ int mst_archive_add_end(struct mst_archive *a, int64_t server_id, const struct m
 int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
                             const struct mst_proc *process, uint64_t cost_ns)
 {
+    const char state[2] = { process->state, '\0' };
     const struct process_samples_row row = {
         .server_id = NUMBER(server_id), .time_ns = NUMBER(wall_ns), .pid = NUMBER(process->pid),
         .pss_bytes = NUMBER(process->pss_bytes), .cost_ns = NUMBER(cost_ns),
         .files = NUMBER(process->files), .files_limit = NUMBER(process->files_limit),
+        .state = TEXT(state[0] != '\0' ? state : NULL),
     };
 
     return insert_process_samples(a, &row);

@@ -405,7 +405,9 @@ CREATE TABLE IF NOT EXISTS process_samples (
     pss_bytes         INTEGER NOT NULL,
     cost_ns           INTEGER NOT NULL,  -- time for reading it
     files             INTEGER,           -- descriptors that it had open
-    files_limit       INTEGER            -- how many it may have
+    files_limit       INTEGER,           -- how many it may have
+    state             TEXT               -- as the round began: 'S' sleeping, 'T' stopped, 'D' waiting
+                                         -- uninterruptibly, ... (proc(5)); NULL: not known
 );
 CREATE INDEX IF NOT EXISTS process_samples_server ON process_samples (server_id);
 

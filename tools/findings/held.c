@@ -146,6 +146,7 @@ static void find_stuck(struct mst_inquiry *q, const struct mst_summary_server *s
     f->share_of = MST_SHARE_OF_WORKERS;
     f->weight = f->share_milli;
     mst_say_stuck(f, server);
+    mst_note_halted(q, f);
 }
 
 /* ---- processes that live shortly ----------------------------------------------------------- */

@@ -154,6 +154,28 @@ void mst_say_cold_start(struct mst_finding *f, const struct mst_cold *cold)
                "Where users meet this after each deployment, do the same then.");
 }
 
+void mst_say_halted(struct mst_finding *f, const struct mst_halted *h)
+{
+    bool is_stopped = h->state != 'D';
+    size_t length = strlen(f->text);
+    char others[48] = "", when[96];
+
+    if (h->processes > 1)
+        mst_say(others, sizeof others, ", one of %" PRIu64 " such processes,", h->processes);
+    mst_say(when, sizeof when, h->since_ns == h->until_ns ? "at %s" : "from %s to %s",
+            mst_format_clock(h->since_ns).text, mst_format_clock(h->until_ns).text);
+    mst_say(f->text + length, sizeof f->text - length, " Process %" PRIu64 " of %s%s was seen %s %s, "
+            "while it had %" PRIu64 " request%s.", h->pid, h->is_php ? "PHP" : "Apache", others,
+            is_stopped ? "stopped (state T)" : "waiting uninterruptibly (state D)", when,
+            h->requests, h->requests == 1 ? "" : "s");
+    if (is_stopped)
+        MST_ACTION(f, "Find out who stopped it (SIGSTOP, a debugger, a snapshot of its machine): "
+                   "kill -CONT %" PRIu64 " lets it go on.", h->pid);
+    else
+        MST_ACTION(f, "Look what it waits for in the kernel, mostly a disk or a file system of the "
+                   "network: cat /proc/%" PRIu64 "/stack, dmesg.", h->pid);
+}
+
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server)
 {
     MST_TEXT(f, "%s's processes were short-lived: %" PRIu64 " ended, after %s requests each on "

@@ -178,4 +178,5 @@ void mst_find_tail(struct mst_inquiry *q)
     mst_found_number(f, "border_ns", t.border_ns);
     mst_found_number(f, "max_ns", total->max_ns);
     mst_say_tail(f, &q->b, &t);
+    mst_note_halted(q, f);
 }

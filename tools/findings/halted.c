@@ -1,0 +1,63 @@
+/* halted.c - processes that were stopped, or waited uninterruptibly, while they had requests. See
+ * rules.h.
+ *
+ * The recording sees a process's state once in two seconds or more. Stopped once is enough to be
+ * told; a disk makes each process wait so for a moment: that counts when it was seen twice.
+ */
+#include "analysis/run_requests.h"
+#include "archive/query.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+
+static const char halted_processes[] =
+    "SELECT pid, state, min(time_ns) AS since, max(time_ns) AS until, count(*) OVER () AS processes "
+    "FROM process_samples WHERE server_id = :id AND state IN ('T', 't', 'D') "
+    "GROUP BY pid, state HAVING count(*) > (state = 'D') "
+    "ORDER BY max(time_ns) - min(time_ns) DESC, pid LIMIT 1";
+
+/* Those that ended after it was first seen so, and began before it was last seen so. */
+static const char apaches_requests[] =
+    "SELECT count(*) AS n " MST_FROM_APACHES_REQUESTS "AND pid = :pid AND start_ns <= :until "
+    "AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :since";
+static const char phps_requests[] =
+    "SELECT count(*) AS n " MST_FROM_PHPS_REQUESTS "AND pid = :pid AND start_ns <= :until "
+    "AND start_ns + run_ns >= :since";
+
+static bool read_halted(struct mst_inquiry *q, const struct mst_summary_server *server,
+                        struct mst_halted *h)
+{
+    struct mst_query row = mst_query_ask(q->db, halted_processes, server->id);
+    bool found = mst_query_next(&row);
+
+    if (found)
+        *h = (struct mst_halted){
+            .pid = mst_row_number(&row, "pid"), .state = mst_row_text(&row, "state")[0],
+            .since_ns = mst_row_number(&row, "since"), .until_ns = mst_row_number(&row, "until"),
+            .processes = mst_row_number(&row, "processes"), .is_php = mst_summary_is_php(server),
+        };
+    q->failed |= !mst_query_done(&row);
+    if (!found)
+        return false;
+    row = mst_query_ask(q->db, h->is_php ? phps_requests : apaches_requests, server->id);
+    mst_query_set(&row, ":pid", (int64_t)h->pid);
+    mst_query_set(&row, ":since", (int64_t)h->since_ns);
+    mst_query_set(&row, ":until", (int64_t)h->until_ns);
+    if (mst_query_next(&row))
+        h->requests = mst_row_number(&row, "n");
+    q->failed |= !mst_query_done(&row);
+    return true;
+}
+
+void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f)
+{
+    const struct mst_summary_server *servers[] = { q->b.php, q->b.front };
+    struct mst_halted h;
+    size_t i;
+
+    for (i = 0; i < 2; i++)
+        if (servers[i] != NULL && read_halted(q, servers[i], &h) &&
+            (h.requests > 0 || f->code == MST_CODE_STUCK_REQUESTS)) {
+            mst_say_halted(f, &h);
+            return;
+        }
+}
