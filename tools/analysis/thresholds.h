@@ -143,6 +143,9 @@
 #define MST_BOUND_MILLI            900u
 #define MST_BOUND_BUSY_MILLI       800u
 
+/* Children of the generation before a restart that end later than this kept their slots. */
+#define MST_OLD_CHILD_NS           MST_NS_PER_S
+
 /* ---- waiting ----------------------------------------------------------------------- */
 
 /* From this share of the time of all requests on, connections that waited were starved. */

@@ -229,6 +229,31 @@ uint64_t mst_restart_exits(struct mst_inquiry *q, const struct mst_summary_serve
         AROUND("'generation', 'stopped'") "abs(e.time_ns - l.time_ns) <= :length)");
 }
 
+/* A graceful restart lets children end their requests: until then they have slots that new ones
+ * would have, and take memory. */
+static void note_old_children(struct mst_inquiry *q, struct mst_finding *f,
+                              const struct mst_summary_server *server)
+{
+    struct mst_query row = mst_query_ask(q->db,
+        "SELECT count(*) AS children, max(e.time_ns - g.time_ns) AS longest FROM lifecycle AS e "
+        "JOIN lifecycle AS g ON g.server_id = e.server_id AND g.event = 'generation' "
+        "AND g.generation = e.generation + 1 WHERE e.server_id = :id AND e.event = 'exit' "
+        "AND e.kind = 'child' AND e.time_ns - g.time_ns >= :least", server->id);
+    uint64_t children = 0, longest_ns = 0;
+
+    mst_query_set(&row, ":least", MST_OLD_CHILD_NS);
+    if (mst_query_next(&row)) {
+        children = mst_known(mst_row_number(&row, "children"));
+        longest_ns = mst_known(mst_row_number(&row, "longest"));
+    }
+    q->failed |= !mst_query_done(&row);
+    if (children == 0)
+        return;
+    mst_found_number(f, "old_children", children);
+    mst_found_number(f, "old_children_ns", longest_ns);
+    mst_say_old_children(f, children, longest_ns);
+}
+
 static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t starts = mst_known(server->restarts), generations = mst_known(server->generations);
@@ -250,6 +275,8 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     mst_found_number(f, "starts", starts);
     mst_found_number(f, "first_ns", first_ns);
     mst_say_restarts(f, &q->b, server, first_ns);
+    if (!mst_summary_is_php(server))
+        note_old_children(q, f, server);
 }
 
 void mst_find_failures(struct mst_inquiry *q)

@@ -50,6 +50,8 @@ void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *serv
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php);
 void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
                       const struct mst_summary_server *server, uint64_t first_ns);
+/* Adds how many children of the generation before kept their slots, and for how long at most. */
+void mst_say_old_children(struct mst_finding *f, uint64_t children, uint64_t longest_ns);
 
 /* ---- ran out ------------------------------------------------------------------------------ */
 
