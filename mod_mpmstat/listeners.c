@@ -49,6 +49,7 @@ static struct mst_snapshot_listener ask_socket(apr_pool_t *p, const ap_listen_re
         .queue = known ? info.tcpi_unacked : MST_UNKNOWN,
         .queue_limit = known ? info.tcpi_sacked : MST_UNKNOWN,
         .queue_fullest = known ? info.tcpi_unacked : MST_UNKNOWN,
+        .connections = MST_UNKNOWN,   /* of FPM only */
     };
 }
 

@@ -123,6 +123,7 @@ struct reading {
     const struct mst_sockets *sockets;
     const struct mst_copy    *fpm;
     struct mst_drops         *drops;
+    bool                      with_connections;   /* FPM's: its sockets have few */
 };
 
 static bool is_wanted(const struct reading *r, uint32_t inode, const char *address)
@@ -308,7 +309,7 @@ static bool read_queues(struct reading *reading, bool with_unix)
          && read_tcp(reading, netlink, AF_INET) && read_tcp(reading, netlink, AF_INET6);
     if (known && with_unix && !read_unix(reading, netlink))
         known = l->count > 0;
-    if (known && reading->fpm != NULL)
+    if (known && reading->with_connections)
         count_connections(l, netlink);
     close(netlink);
     return known;
@@ -416,7 +417,8 @@ void mst_listen_read_pools(struct mst_listen *l, const struct mst_copy *fpm,
     while (i < fpm->label_count && fpm->labels[i].listen == 0)
         i++;
     if (i < fpm->label_count && same_network(fpm->header.pid) != 0)
-        read_listen(&(struct reading){ .listen = l, .fpm = fpm, .drops = drops }, true);
+        read_listen(&(struct reading){ .listen = l, .fpm = fpm, .drops = drops,
+                                       .with_connections = true }, true);
 }
 
 void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix,
@@ -426,8 +428,8 @@ void mst_listen_read_process(struct mst_listen *l, uint64_t pid, bool with_unix,
 
     know_nothing(l);
     if (same_network(pid) == 1 && mst_sockets_read(&sockets, pid))
-        read_listen(&(struct reading){ .listen = l, .sockets = &sockets, .drops = drops },
-                    with_unix);
+        read_listen(&(struct reading){ .listen = l, .sockets = &sockets, .drops = drops,
+                                       .with_connections = with_unix }, with_unix);
     mst_sockets_free(&sockets);
 }
 

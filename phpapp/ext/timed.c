@@ -44,11 +44,13 @@ static bool is_to_end(const struct mst_wait_line *line)
     return line->end != mst_end_subject && line->end != mst_end_fixed;
 }
 
-/* A statement is made for the end that its connection is to, and takes no new connection. */
+/* A statement is made for the end that its connection is to, and takes no new connection. fopen()
+ * of a URL waits for the answer, too; socket_accept() waits for whoever comes. */
 static bool is_connecting(const struct mst_wait_line *line)
 {
     return line->treatment == MST_IS_CONNECT && line->end != mst_end_made
-        && line->end != mst_end_made_of;
+        && line->end != mst_end_made_of && line->end != mst_end_new
+        && line->own.kind != MST_WAIT_FILE && line->own.kind != MST_WAIT_PROCESS;
 }
 
 static void replace(zend_function *f, struct mst_wait_line *line)

@@ -156,7 +156,7 @@ START_TEST(test_waits)
     int64_t server = add_server(a, begin(a));
     const struct mst_record_names names = { "www", { "mysql db:3306", "redis" }, NULL };
     const struct mst_sample_end end = { mst_other_end_kind_names[MST_END_DATABASE],
-                                        "mysql db:3306", 3, 1, 90 };
+                                        "mysql db:3306", 3, 1, 90, 30 };
     struct mst_php_request r = {
         .run_ns = 200, .user_ns = 10, .system_ns = 5, .cpu_wait_ns = 7,
         .waits_ns = { [MST_WAIT_DATABASE] = 100, [MST_WAIT_CACHE] = 20, [MST_WAIT_DNS] = 3 },
@@ -202,7 +202,7 @@ START_TEST(test_unknown_is_null)
                                    .requests = MST_UNKNOWN, .duration_ns = MST_UNKNOWN,
                                    .reason = 99 };
     struct mst_archive_server_end server_end = {
-        MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, NULL,
+        MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, NULL, NULL,
         { "", MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN },
     };
     struct mst_client_row row = { 1, 2, MST_UNKNOWN, MST_UNKNOWN, MST_UNKNOWN,

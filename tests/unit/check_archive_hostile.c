@@ -47,7 +47,7 @@ static const char rows[] =
     "(1, 1000000000, 'before', 10, 1), (1, 2000000000, 'during', 10, 1), "
     "(1, 3000000000, 'end', 10, 1);"
     "INSERT INTO memory_samples VALUES (1, 1000000000, 1000000000, 2, 1000, 1, 1, 1);"
-    "INSERT INTO process_samples VALUES (1, 1000000000, 7, 1000, 1, 20, 1024);"
+    "INSERT INTO process_samples VALUES (1, 1000000000, 7, 1000, 1, 20, 1024, 'T');"
     "INSERT INTO machine_samples (run_id, time_ns, moment, busy_ns, total_ns) VALUES "
     "(1, 1000000000, 'during', 1, 2), (1, 2000000000, 'during', 2, 4);"
     "INSERT INTO pool_samples VALUES (2, 1000000000, 'before', 'site', 10, 1, 0, 1);"

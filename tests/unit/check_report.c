@@ -383,8 +383,9 @@ START_TEST(test_resources_over_time)
     add_samples(&m, 4, 10);
     sql(&m, "INSERT INTO pool_samples SELECT 1, time_ns - 1000000000, moment, 'www', 8, rowid %% 5,"
         " 0, 1 FROM samples");
-    sql(&m, "INSERT INTO process_samples VALUES (1, %" PRIu64 ", 5, 0, 0, 90, 1000), (1, %" PRIu64
-        ", 6, 0, 0, 50, 60), (1, %" PRIu64 ", 6, 0, 0, 55, 0)", START, START + 1, START + 2);
+    sql(&m, "INSERT INTO process_samples VALUES (1, %" PRIu64 ", 5, 0, 0, 90, 1000, NULL), "
+        "(1, %" PRIu64 ", 6, 0, 0, 50, 60, NULL), (1, %" PRIu64 ", 6, 0, 0, 55, 0, NULL)",
+        START, START + 1, START + 2);
     sql(&m, "INSERT INTO port_samples VALUES (1, %" PRIu64 ", '[::1]:80', 7, 9), "
         "(1, %" PRIu64 ", '[::1]:80', 8, 9)", START + 4000 * MS, START + 5000 * MS);
     summarize(&m);

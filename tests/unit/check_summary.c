@@ -447,7 +447,7 @@ static const char *const strange[] = {
     POOLS "UPDATE pool_samples SET workers_limit = 0, workers_busy = 'x', limit_reached = 'y';"
         "UPDATE php_requests SET wait_ns = 9223372036854775807, run_ns = 9223372036854775807",
     "INSERT INTO port_samples VALUES (1, 1, hex(zeroblob(200)), 'x', 0), (1, 1, x'ff0a', 7, -1);"
-        "INSERT INTO process_samples VALUES (1, 1, 1, 1, 1, 9223372036854775807, 0);"
+        "INSERT INTO process_samples VALUES (1, 1, 1, 1, 1, 9223372036854775807, 0, NULL);"
         "UPDATE samples SET group_cpu_ns = 9223372036854775807 * (moment = 'end'), "
         "group_memory_bytes = 'x', group_memory_limit_bytes = 0, group_cpu_limit_milli = -1",
 };

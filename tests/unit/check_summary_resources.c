@@ -14,8 +14,9 @@ START_TEST(test_resources)
     const struct mst_summary_resources *res;
     struct made m;
 
-    make(&m, &r, "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 900, 20000), "
-                 "(1, 2, 71, 1, 1, 59, 60), (1, 3, 71, 1, 1, 12, 60), (1, 3, 72, 1, 1, NULL, 9);"
+    make(&m, &r, "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 900, 20000, 'S'), "
+                 "(1, 2, 71, 1, 1, 59, 60, 'S'), (1, 3, 71, 1, 1, 12, 60, 'S'), "
+                 "(1, 3, 72, 1, 1, NULL, 9, 'S');"
                  "UPDATE samples SET group_cpu_ns = 5000 + rowid, group_cpu_limit_milli = 1500, "
                  "group_throttled_ns = 30 * rowid, group_memory_bytes = 100 * rowid, "
                  "group_memory_limit_bytes = 8000, group_io_stall_ns = 7 * rowid;"
@@ -63,7 +64,7 @@ START_TEST(test_resources_unknown)
 
     make(&m, &r, "UPDATE samples SET group_memory_bytes = 100 * rowid, group_cpu_ns = 99 - rowid;"
                  "UPDATE machine_samples SET io_stall_ns = NULL;"
-                 "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 12, NULL)");
+                 "INSERT INTO process_samples VALUES (1, 1, 70, 1, 1, 12, NULL, NULL)");
     res = &m.s.servers[0].resources;
     ck_assert(res->files == 12 && res->files_limit == MST_UNKNOWN);
     ck_assert_uint_eq(res->group_cpu_ns, MST_UNKNOWN);

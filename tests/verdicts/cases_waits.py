@@ -76,7 +76,7 @@ def serial_service_by_curl(stage):
     return stage.record(*stage.ab("/api.php", 10, 150))
 
 
-@case("http", also="php-workers", within=2, follows="php-workers<http", fast=True, light=True)
+@case("http", also="php-workers", follows="php-workers<http", fast=True, light=True)
 def page_that_calls_its_own_server(stage):
     """Each of four requests holds a worker of five, and wants a second one."""
     apache, _ = stage.stock_php(manager="pm = static")
@@ -255,7 +255,7 @@ def slow_posts_hold_few_workers(stage):
     return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 12, 3, 1, "/p.php"))
 
 
-@case("slow-headers", also="apache-workers", within=2, follows="apache-workers<slow-headers")
+@case("slow-headers", also="apache-workers", follows="apache-workers<slow-headers")
 def slow_headers_hold_workers(stage):
     """Without mod_reqtimeout a client sends its header fields as slowly as it likes."""
     apache = stage.apache("prefork", workers=5)
@@ -269,7 +269,7 @@ def slow_readers(stage):
     return stage.record(*stage.python(pages.SLOW_READERS, apache.port, 6, "/large"))
 
 
-@case("slow-clients", also="apache-workers", within=2, follows="apache-workers<slow-clients")
+@case("slow-clients", also="apache-workers", follows="apache-workers<slow-clients")
 def slow_readers_hold_prefork(stage):
     apache = stage.apache("prefork", "SendBufferSize 16384", workers=2)
     apache.page("large", bytes(700_000))

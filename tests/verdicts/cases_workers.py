@@ -156,7 +156,7 @@ def connections_to_php_are_kept(stage):
     page that Apache serves itself is between two of PHP's."""
     fpm = stage.fpm(5, "pm = static")
     apache = stage.apache("event", stock=True, fpm=fpm, extra=(
-        f'<Proxy "fcgi://localhost">\nProxySet enablereuse=on max=25\n</Proxy>\n'))
+        '<Proxy "fcgi://localhost">\nProxySet enablereuse=on max=25\n</Proxy>\n'))
     page = apache.page("nap.php", pages.nap(20))
     return stage.record(*stage.hey(page, 12, rate=4, seconds=4))
 

@@ -234,7 +234,7 @@ class Stage:
             fields[0] -= taken
             fields[7] += taken
             text = f"cpu  {' '.join(map(str, fields))}\n{rest}"
-            os.pwrite(told, text.ljust(32768, "\n").encode(), 0)   # of one length: never cut short
+            os.pwrite(told, text.ljust(65000, "\n").encode(), 0)   # of one length: never cut short
 
         tell()
         subprocess.run(["mount", "--bind", self.scratch / "stat", "/proc/stat"], check=True)

@@ -126,8 +126,8 @@
 #define MST_STALL_FACTOR           5u
 #define MST_STALL_REQUESTS_MIN     3u
 
-/* A finding is of a part of the run where the shortest time with so much of it is at most so much of
- * the run, and had at most so many of the requests: else it says when the load was. */
+/* A finding is of a part of the run where the shortest time with so much of it is at most so much
+ * of the run, and had at most so many of the requests: else it says when the load was. */
 #define MST_WHEN_MILLI             900u
 #define MST_WHEN_MOST_MILLI        600u
 #define MST_WHEN_REQUESTS_MILLI    700u
@@ -138,8 +138,8 @@
 #define MST_COLD_NS                MST_NS_PER_S
 #define MST_COLD_FACTOR            5u
 
-/* PHP's workers are bound by idle connections where they have connections for so much of their limit,
- * and run a request for at most so much of these, on average. */
+/* PHP's workers are bound by idle connections where they have connections for so much of their
+ * limit, and run a request for at most so much of these, on average. */
 #define MST_BOUND_MILLI            900u
 #define MST_BOUND_BUSY_MILLI       800u
 

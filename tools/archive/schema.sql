@@ -334,7 +334,7 @@ CREATE TABLE IF NOT EXISTS samples (
     sending_ns        INTEGER,
     keepalive_ns      INTEGER,
     closing_ns        INTEGER,
-    connections       INTEGER,           -- open now
+    connections       INTEGER,           -- open now; of an FPM those that its workers have taken
     in_flight         INTEGER,           -- requests, now
     accepted          INTEGER,           -- counter: connections
     shed              INTEGER,           -- counter: kept-alive connections closed early

@@ -71,9 +71,9 @@ const struct mst_thin_subject mst_thin_subjects[] = {
       { 2, 0 }, false, true, MAXIMA_ONLY },
     { { "process_samples", NULL },
       SAMPLE("server_id", "NULL", "0", "0")
-      "1000000 * files / files_limit, files, pss_bytes "
+      "1000000 * files / files_limit, files, pss_bytes, coalesce(state IN ('T', 't', 'D'), 0) "
       "FROM main.process_samples WHERE :id ORDER BY rowid",
-      { 3, 0 }, false, false, MAXIMA_ONLY },
+      { 4, 0 }, false, false, MAXIMA_ONLY },
     { { "port_samples", NULL },
       SAMPLE("run_id", "remote", "0", "0")
       "ports FROM main.port_samples WHERE :id ORDER BY rowid",

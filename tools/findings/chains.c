@@ -29,6 +29,14 @@ static bool have_half(const struct mst_inquiry *q, uint64_t ns)
     return b->total_ns > before && ns >= (b->total_ns - before) / 2;
 }
 
+/* Half would leave out a queue in front of both, which fills Apache's workers evenly. */
+static bool are_held_by_php(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                            const struct mst_finding *root)
+{
+    (void)symptom, (void)root;
+    return have_half(q, 2 * q->b.ns[MST_PART_PHP_WAIT]);
+}
+
 static bool are_held_by_uploads(const struct mst_inquiry *q, const struct mst_finding *symptom,
                                 const struct mst_finding *root)
 {
@@ -91,15 +99,24 @@ static bool calls_itself(const struct mst_inquiry *q, const struct mst_finding *
     return mst_finding_answer(root, MST_CALLS_ITSELF) == MST_ANSWER_YES;
 }
 
-/* The plan for these workers finds no number that is better. */
+/* The plan for these workers finds no number that is better, as the CPUs are full. */
 static bool is_more_no_help(const struct mst_inquiry *q, const struct mst_finding *symptom,
                             const struct mst_finding *root)
 {
     uint64_t advised = mst_finding_number(symptom, "workers_advised");
     uint64_t limit = mst_finding_number(symptom, "workers_limit");
+    uint64_t cpu_milli = mst_finding_number(symptom, "predicted_cpu_milli");
 
     (void)q, (void)root;
-    return advised != MST_UNKNOWN && limit != MST_UNKNOWN && advised <= limit;
+    return advised != MST_UNKNOWN && limit != MST_UNKNOWN && advised <= limit &&
+           cpu_milli != MST_UNKNOWN && cpu_milli >= MST_CPU_MUCH_MILLI;
+}
+
+static bool is_headline(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                        const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return root->share_milli != MST_UNKNOWN && root->share_milli >= MST_HEADLINE_MILLI;
 }
 
 /* What its own rule has not more than likely, because it computes, too. */
@@ -110,12 +127,14 @@ static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding
     return symptom->certainty == MST_LIKELY;
 }
 
-/* Of what PHP computed, compiling was at least half. */
+/* Of what PHP computed, compiling was at least half, and PHP computed for most of what the CPUs
+ * were full with. */
 static bool is_half_of_cpu(const struct mst_inquiry *q, const struct mst_finding *symptom,
                            const struct mst_finding *root)
 {
-    (void)q, (void)symptom;
-    return mst_known(mst_finding_number(root, MST_OF_CPU)) >= MST_HOLDER_TIME_MILLI;
+    (void)q;
+    return mst_known(mst_finding_number(root, MST_OF_CPU)) >= MST_HOLDER_TIME_MILLI &&
+           root->share_milli * 2 >= symptom->share_milli;
 }
 
 /* Whether the hypervisor had at least a quarter of what the CPUs were busy with. */
@@ -160,9 +179,10 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
 
 static const struct link slowness[] = {
     { MST_CODE_H2_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
-    { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
+    { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_WORKERS, are_held_by_php, false },
     { MST_CODE_H2_WORKERS, MST_CODE_PHP_CONNECTIONS, NULL, false },
     { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_CONNECTIONS, NULL, false },
+    { MST_CODE_STUCK_REQUESTS, MST_CODE_PHP_CONNECTIONS, NULL, false },
     CALLS_ITSELF(MST_CODE_PHP_WORKERS),
     CALLS_ITSELF(MST_CODE_APACHE_WORKERS),
     ONE_AT_A_TIME(MST_CODE_PHP_WORKERS),
@@ -177,7 +197,7 @@ static const struct link slowness[] = {
     FULL_CPUS(MST_CODE_APACHE_WORKERS, is_more_no_help),
     SLOW_CLIENTS(MST_CODE_EVENT_CONNECTIONS, are_mostly_sending),
     { MST_CODE_ACCEPT_QUEUE, MST_CODE_KEEPALIVE, NULL, true },
-    { MST_CODE_ACCEPT_QUEUE, MST_CODE_APACHE_WORKERS, NULL, true },
+    { MST_CODE_ACCEPT_QUEUE, MST_CODE_APACHE_WORKERS, is_headline, true },
     { MST_CODE_ACCEPT_QUEUE, MST_CODE_EVENT_CONNECTIONS, NULL, true },
     { MST_CODE_PHP_ACCEPT_QUEUE, MST_CODE_PHP_WORKERS, NULL, true },
     FULL_CPUS(MST_CODE_SERVER_PACED, is_only_likely),
@@ -234,13 +254,11 @@ static bool are_refused(const struct mst_inquiry *q, const struct mst_finding *s
     return has_status(symptom, 403, 403) || has_status(symptom, 500, 503);
 }
 
-/* Whether most of them are of that kind, or the load tool does not say which. */
+/* Whether the load tool says that most of them are of that kind. */
 static bool are_mostly(const struct mst_finding *f, const char *kind)
 {
-    uint64_t n = mst_finding_number(f, kind), not_said = mst_finding_number(f, "not_said");
-
     return f->requests != MST_UNKNOWN &&
-           (mst_known(n) + mst_known(not_said)) * 2 >= f->requests;
+           mst_known(mst_finding_number(f, kind)) * 2 >= f->requests;
 }
 
 static bool are_lost(const struct mst_inquiry *q, const struct mst_finding *symptom,
@@ -271,9 +289,17 @@ static bool is_killed(const struct mst_inquiry *q, const struct mst_finding *sym
     return mst_known(mst_finding_number(root, "killed")) > 0;
 }
 
+/* By their parent, and not by a signal from elsewhere. */
+static bool were_ended(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                       const struct mst_finding *root)
+{
+    (void)q, (void)root;
+    return mst_known(mst_finding_number(symptom, "processes_killed")) == 0;
+}
+
 static const struct link failures[] = {
     { MST_CODE_REQUESTS_DIED, MST_CODE_MEMORY, is_killed, false },
-    { MST_CODE_REQUESTS_DIED, MST_CODE_SERVER_RESTARTED, NULL, false },
+    { MST_CODE_REQUESTS_DIED, MST_CODE_SERVER_RESTARTED, were_ended, false },
     { MST_CODE_ANSWERS_5XX, MST_CODE_PHP_DOWN, are_all_its, false },
     { MST_CODE_ANSWERS_5XX, MST_CODE_PHP_FATAL, are_fatal, false },
     { MST_CODE_ANSWERS_5XX, MST_CODE_REQUESTS_DIED, are_of_gateway, false },
@@ -309,7 +335,8 @@ static const struct mst_finding *find_what_took_it(const struct mst_summary *s)
     for (i = 0; i < s->finding_count; i++) {
         f = &s->findings[i];
         if (!mst_code_is_failure(f->code) && f->certainty != MST_CANNOT_TELL &&
-            f->share_of == MST_SHARE_OF_TIME && f->share_milli != MST_UNKNOWN &&
+            (f->share_of == MST_SHARE_OF_TIME || f->share_of == MST_SHARE_OF_AT_ONCE) &&
+            f->share_milli != MST_UNKNOWN &&
             f->share_milli >= MST_HEADLINE_MILLI && (most == NULL || f->weight > most->weight))
             most = f;
     }
@@ -330,10 +357,11 @@ void mst_follows(struct mst_finding *f, const struct mst_finding *root, bool hel
     }
 }
 
-/* Whether both are of the same server, or one of them is of the run. */
+/* Whether both are of the same server, or one of them is of the run or of several servers. */
 static bool are_together(const struct mst_finding *a, const struct mst_finding *b)
 {
-    return a->server[0] == '\0' || b->server[0] == '\0' || strcmp(a->server, b->server) == 0;
+    return a->server[0] == '\0' || b->server[0] == '\0' || a->servers > 1 || b->servers > 1 ||
+           strcmp(a->server, b->server) == 0;
 }
 
 /* The strongest finding that the row takes as the root. NULL: there is none. */
@@ -389,26 +417,30 @@ void mst_chain_failures(struct mst_inquiry *q)
 
 /* ---- order --------------------------------------------------------------------------------- */
 
-/* The number of the finding that f follows from; the count of all where there is none. */
+/* The number of the finding that f follows from; the count of all where there is none. A stall and
+ * the wait that it is of have the same code and subject: it is the stronger one. */
 static size_t find_cause(const struct mst_summary *s, const struct mst_finding *f)
 {
+    size_t most = s->finding_count, i;
     const struct mst_finding *g;
-    size_t i;
 
     for (i = 0; i < s->finding_count && f->caused_by.known; i++) {
         g = &s->findings[i];
         if (g != f && g->code == f->caused_by.code && are_together(f, g) &&
-            strcmp(g->subject, f->caused_by.subject) == 0)
-            return i;
+            strcmp(g->subject, f->caused_by.subject) == 0 &&
+            (most == s->finding_count || g->weight > s->findings[most].weight))
+            most = i;
     }
-    return s->finding_count;
+    return most;
 }
 
-static size_t find_root_number(const struct mst_summary *s, const struct mst_finding *f)
+/* steps: how far f is from it. */
+static size_t find_root_number(const struct mst_summary *s, const struct mst_finding *f,
+                               size_t *steps)
 {
-    size_t at = (size_t)(f - s->findings), next, steps;
+    size_t at = (size_t)(f - s->findings), next;
 
-    for (steps = 0; steps < s->finding_count; steps++) {
+    for (*steps = 0; *steps < s->finding_count; ++*steps) {
         next = find_cause(s, &s->findings[at]);
         if (next == s->finding_count)
             break;
@@ -420,7 +452,9 @@ static size_t find_root_number(const struct mst_summary *s, const struct mst_fin
 const struct mst_finding *mst_finding_root(const struct mst_summary *s,
                                            const struct mst_finding *f)
 {
-    return &s->findings[find_root_number(s, f)];
+    size_t steps;
+
+    return &s->findings[find_root_number(s, f, &steps)];
 }
 
 /* What both explain of the requests' time: the parts are apart. */
@@ -435,7 +469,8 @@ static uint64_t explain_together(const struct mst_finding *root, const struct ms
     return sum < 1000 ? sum : 1000;
 }
 
-static void put_before(struct mst_finding *root, struct mst_finding *f)
+/* What follows from it is no headline: in the order in which one follows from the other. */
+static void put_before(struct mst_finding *root, struct mst_finding *f, size_t steps)
 {
     uint64_t together = explain_together(root, f);
 
@@ -448,16 +483,17 @@ static void put_before(struct mst_finding *root, struct mst_finding *f)
         root->weight = f->weight + 1;
     if (root->weight < together)
         root->weight = together;
-    mst_found_no_headline(f);
+    if (f->weight > MST_HEADLINE_MILLI - steps)
+        f->weight = MST_HEADLINE_MILLI - steps;
 }
 
 void mst_chain_order(struct mst_summary *s)
 {
-    size_t i, root;
+    size_t i, root, steps;
 
     for (i = 0; i < s->finding_count; i++) {
-        root = find_root_number(s, &s->findings[i]);
+        root = find_root_number(s, &s->findings[i], &steps);
         if (root != i)
-            put_before(&s->findings[root], &s->findings[i]);
+            put_before(&s->findings[root], &s->findings[i], steps);
     }
 }

@@ -222,6 +222,7 @@ static void find_all(struct mst_inquiry *q)
         mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), q->s, obstacle);
         if (q->b.front != NULL)
             mst_for_each_front(q, MST_FLEET_TIME, mst_find_needs);
+        mst_chain_failures(q);
         return;
     }
     front_tells = find_obstacle_of(q->b.front, &code) == NULL;

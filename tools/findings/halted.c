@@ -9,19 +9,22 @@
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
+/* By spells: samples of a process in a row that have the same state. */
 static const char halted_processes[] =
-    "SELECT pid, state, min(time_ns) AS since, max(time_ns) AS until, count(*) OVER () AS processes "
-    "FROM process_samples WHERE server_id = :id AND state IN ('T', 't', 'D') "
-    "GROUP BY pid, state HAVING count(*) > (state = 'D') "
+    "SELECT pid, state, min(time_ns) AS since, max(time_ns) AS until FROM "
+    "(SELECT pid, state, time_ns, row_number() OVER (PARTITION BY pid ORDER BY time_ns) - "
+    "row_number() OVER (PARTITION BY pid, state ORDER BY time_ns) AS spell "
+    "FROM process_samples WHERE server_id = :id) WHERE state IN ('T', 't', 'D') "
+    "GROUP BY pid, state, spell HAVING count(*) > (state = 'D') "
     "ORDER BY max(time_ns) - min(time_ns) DESC, pid LIMIT 1";
 
-/* Those that ended after it was first seen so, and began before it was last seen so. */
+/* Those that it had for all of that time. */
 static const char apaches_requests[] =
-    "SELECT count(*) AS n " MST_FROM_APACHES_REQUESTS "AND pid = :pid AND start_ns <= :until "
-    "AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :since";
+    "SELECT count(*) AS n " MST_FROM_APACHES_REQUESTS "AND pid = :pid AND start_ns <= :since "
+    "AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :until";
 static const char phps_requests[] =
-    "SELECT count(*) AS n " MST_FROM_PHPS_REQUESTS "AND pid = :pid AND start_ns <= :until "
-    "AND start_ns + run_ns >= :since";
+    "SELECT count(*) AS n " MST_FROM_PHPS_REQUESTS "AND pid = :pid AND start_ns <= :since "
+    "AND start_ns + run_ns >= :until";
 
 static bool read_halted(struct mst_inquiry *q, const struct mst_summary_server *server,
                         struct mst_halted *h)
@@ -33,7 +36,7 @@ static bool read_halted(struct mst_inquiry *q, const struct mst_summary_server *
         *h = (struct mst_halted){
             .pid = mst_row_number(&row, "pid"), .state = mst_row_text(&row, "state")[0],
             .since_ns = mst_row_number(&row, "since"), .until_ns = mst_row_number(&row, "until"),
-            .processes = mst_row_number(&row, "processes"), .is_php = mst_summary_is_php(server),
+            .is_php = mst_summary_is_php(server),
         };
     q->failed |= !mst_query_done(&row);
     if (!found)

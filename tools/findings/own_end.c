@@ -11,10 +11,10 @@ struct address { char host[160], port[8]; };
 
 static bool parse(struct address *a, const char *text, size_t length)
 {
-    const char *colon = memrchr(text, ':', length);
+    const char *colon = memrchr(text, ':', length), *end = text + length;
     size_t host;
 
-    if (colon == NULL || (size_t)(text + length - colon) > sizeof a->port)
+    if (colon == NULL || (size_t)(end - colon) > sizeof a->port)
         return false;
     host = (size_t)(colon - text);
     if (host >= 2 && text[0] == '[' && text[host - 1] == ']') {
@@ -25,7 +25,7 @@ static bool parse(struct address *a, const char *text, size_t length)
         return false;
     memcpy(a->host, text, host);
     a->host[host] = '\0';
-    snprintf(a->port, sizeof a->port, "%.*s", (int)(text + length - colon - 1), colon + 1);
+    snprintf(a->port, sizeof a->port, "%.*s", (int)(end - colon - 1), colon + 1);
     return true;
 }
 

@@ -237,12 +237,19 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
 void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
                              uint64_t connections_milli, uint64_t busy_milli)
 {
+    uint64_t queue = mst_finding_number(f, "queue");
+    char waited[96];
+
+    if (queue != MST_UNKNOWN)
+        mst_say(waited, sizeof waited, "up to %" PRIu64 " connections waited in its accept queue",
+                queue);
+    else
+        mst_say(waited, sizeof waited, "a request waited %s for one",
+                mst_format_time(mst_php_wait(b->front)->mean_ns).text);
     MST_TEXT(f, "PHP's workers were bound by idle connections: of %s, %s had a connection of "
-             "Apache's on average, and %s of these ran a request. A request waited %s for one, %s of its "
-             "time.", mst_format_count(b->php->workers_limit).text,
-             mst_format_milli(connections_milli).text, mst_format_milli(busy_milli).text,
-             mst_format_time(mst_php_wait(b->front)->mean_ns).text,
-             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text);
+             "Apache's on average, and %s of these ran a request, while %s.",
+             mst_format_count(b->php->workers_limit).text, mst_format_milli(connections_milli).text,
+             mst_format_milli(busy_milli).text, waited);
     MST_ACTION(f, "Do not keep connections to FPM: take enablereuse=on out of ProxyPass or "
                "<Proxy>, as mod_proxy_fcgi has it by default. Else set pm.max_children to Apache's "
                "MaxRequestWorkers.");

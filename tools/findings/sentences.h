@@ -107,9 +107,9 @@ void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *serve
 /* The requests that began before the first answer, and their parts. */
 struct mst_cold { uint64_t late_ns, requests, total_ns, parts_ns[MST_PART_COUNT]; };
 void mst_say_cold_start(struct mst_finding *f, const struct mst_cold *cold);
-/* A process that was stopped ('T', 't': by a debugger) or waited uninterruptibly ('D'), seen so from
- * one instant to the other, and how many processes were. */
-struct mst_halted { uint64_t pid, processes, since_ns, until_ns, requests; char state; bool is_php; };
+/* A process that was stopped ('T', 't': by a debugger) or waited uninterruptibly ('D'), seen so
+ * from one instant to the other, and the requests that it had and that have ended. */
+struct mst_halted { uint64_t pid, since_ns, until_ns, requests; char state; bool is_php; };
 void mst_say_halted(struct mst_finding *f, const struct mst_halted *halted);
 void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *server);
 
@@ -134,7 +134,6 @@ struct mst_stall {
     char     page[128];             /* as in struct mst_holder */
 };
 void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall);
-/* Changes the action of what follows from it. */
 /* Adds to the action in which script to begin: h has most of the time. */
 void mst_say_script(struct mst_finding *f, const struct mst_holder *h);
 /* checks, tls */

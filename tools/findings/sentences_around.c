@@ -144,9 +144,9 @@ void mst_say_cold_start(struct mst_finding *f, const struct mst_cold *cold)
 {
     enum mst_part longest = mst_part_longest(cold->parts_ns);
 
-    MST_TEXT(f, "The first answer came %s after the first request: the %" PRIu64 " requests that "
+    MST_TEXT(f, "The first answer came %s after the first request: the %" PRIu64 " request%s that "
              "began before it took %s on average, %s of that %s (%s).",
-             mst_format_time(cold->late_ns).text, cold->requests,
+             mst_format_time(cold->late_ns).text, cold->requests, cold->requests == 1 ? "" : "s",
              mst_format_time(cold->total_ns / cold->requests).text,
              mst_format_percent(mst_milli(cold->parts_ns[longest], cold->total_ns)).text,
              mst_parts[longest].name, mst_parts[longest].noun);
@@ -157,17 +157,17 @@ void mst_say_cold_start(struct mst_finding *f, const struct mst_cold *cold)
 void mst_say_halted(struct mst_finding *f, const struct mst_halted *h)
 {
     bool is_stopped = h->state != 'D';
-    size_t length = strlen(f->text);
-    char others[48] = "", when[96];
+    char until[48] = "", requests[64] = "";
 
-    if (h->processes > 1)
-        mst_say(others, sizeof others, ", one of %" PRIu64 " such processes,", h->processes);
-    mst_say(when, sizeof when, h->since_ns == h->until_ns ? "at %s" : "from %s to %s",
-            mst_format_clock(h->since_ns).text, mst_format_clock(h->until_ns).text);
-    mst_say(f->text + length, sizeof f->text - length, " Process %" PRIu64 " of %s%s was seen %s %s, "
-            "while it had %" PRIu64 " request%s.", h->pid, h->is_php ? "PHP" : "Apache", others,
-            is_stopped ? "stopped (state T)" : "waiting uninterruptibly (state D)", when,
-            h->requests, h->requests == 1 ? "" : "s");
+    if (h->until_ns > h->since_ns)
+        mst_say(until, sizeof until, " until %s", mst_format_clock(h->until_ns).text);
+    if (h->requests > 0)
+        mst_say(requests, sizeof requests, ", while it had %" PRIu64 " request%s", h->requests,
+                h->requests == 1 ? "" : "s");
+    MST_MORE(f, " Process %" PRIu64 " of %s was seen %s at %s%s%s.", h->pid,
+             h->is_php ? "PHP" : "Apache",
+             is_stopped ? "stopped (state T)" : "waiting uninterruptibly (state D)",
+             mst_format_clock(h->since_ns).text, until, requests);
     if (is_stopped)
         MST_ACTION(f, "Find out who stopped it (SIGSTOP, a debugger, a snapshot of its machine): "
                    "kill -CONT %" PRIu64 " lets it go on.", h->pid);
@@ -234,11 +234,9 @@ static bool is_connecting(const struct mst_summary_end *end)
 static void say_connecting(struct mst_finding *f, const struct mst_summary_end *end,
                            uint64_t requests)
 {
-    size_t length = strlen(f->text);
-
-    mst_say(f->text + length, sizeof f->text - length, " Connecting took %s of these %s a request.",
-            mst_format_time(end->connect_ns / requests).text,
-            mst_format_time(end->end_ns / requests).text);
+    MST_MORE(f, " Connecting took %s of these %s a request.",
+             mst_format_time(end->connect_ns / requests).text,
+             mst_format_time(end->end_ns / requests).text);
     MST_ACTION(f, "Look why connecting is slow: the look-up of its name (use an address, or a "
                "caching resolver), the network, or the server's own threads and access checks. "
                "Persistent connections spare most of it.");
@@ -282,11 +280,9 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
 
 void mst_say_own_end(struct mst_finding *f, const struct mst_summary_end *end)
 {
-    size_t length = strlen(f->text);
-
-    mst_say(f->text + length, sizeof f->text - length, " %.80s is this server itself: each such "
-            "call takes a second worker while the first one waits, and where all workers wait so, "
-            "none is left to answer.", strchr(end->name, ' ') + 1);
+    MST_MORE(f, " %.80s is this server itself: each such call takes a second worker while the "
+             "first one waits, and where all workers wait so, none is left to answer.",
+             strchr(end->name, ' ') + 1);
     MST_ACTION(f, "Call the code itself instead of its URL, or make these calls outside of "
                "requests (cron, a queue). A second pool of PHP for them keeps the two apart.");
     f->predicted[0] = '\0';
@@ -312,12 +308,10 @@ void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
 
 void mst_say_whose(struct mst_finding *f, const struct mst_holder *h)
 {
-    size_t length = strlen(f->text);
-
-    mst_say(f->text + length, sizeof f->text - length, " %s has %s of this %s, and %s of the "
-            "requests.", h->name, mst_format_percent(mst_holder_of_time_milli(h)).text,
-            f->code == MST_CODE_APPLICATION_CPU ? "time" : "wait",
-            mst_format_percent(mst_holder_of_requests_milli(h)).text);
+    MST_MORE(f, " %s has %s of this %s, and %s of the requests.", h->name,
+             mst_format_percent(mst_holder_of_time_milli(h)).text,
+             f->code == MST_CODE_APPLICATION_CPU ? "time" : "wait",
+             mst_format_percent(mst_holder_of_requests_milli(h)).text);
 }
 
 void mst_say_script(struct mst_finding *f, const struct mst_holder *h)
@@ -354,9 +348,7 @@ void mst_say_logging(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_serial(struct mst_finding *f)
 {
-    size_t length = strlen(f->text);
-
-    mst_say(f->text + length, sizeof f->text - length, " Requests were let in one at a time.");
+    MST_MORE(f, " Requests were let in one at a time.");
     MST_ACTION(f, "%s", f->code == MST_CODE_CHECKS ?
                "Look for what serves one request at a time before the application: a RewriteMap "
                "of the type prg, or an authentication provider. More workers would wait there, too."
@@ -376,8 +368,8 @@ void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b)
     MST_TEXT(f, "PHP compiled scripts for %s, %s of its CPU time%s.", part,
              mst_format_percent(mst_finding_number(f, MST_OF_CPU)).text, scripts);
     MST_ACTION(f, "Look at opcache_get_status(): whether OPcache is on (opcache.enable), whether "
-               "it is full (opcache.memory_consumption, opcache.max_accelerated_files), and whether "
-               "something resets it, or changes the files.");
+               "it is full (opcache.memory_consumption, opcache.max_accelerated_files), and "
+               "whether something resets it, or changes the files.");
 }
 
 void mst_say_computing(struct mst_finding *f, const struct mst_budget *b)
@@ -466,18 +458,13 @@ void mst_say_stall(struct mst_finding *f, const struct mst_stall *stall)
 
 void mst_say_when(struct mst_finding *f, const struct mst_summary *s)
 {
-    size_t length = strlen(f->text);
-    char when[128];
-
     if (s->client.tool != NULL)
-        mst_say(when, sizeof when, " Most of this was from %s to %s after the load's start.",
-                mst_format_time(f->when.from_ns - s->started_ns).text,
-                mst_format_time(f->when.until_ns - s->started_ns).text);
+        MST_MORE(f, " Most of this was from %s to %s after the load's start.",
+                 mst_format_time(f->when.from_ns - s->started_ns).text,
+                 mst_format_time(f->when.until_ns - s->started_ns).text);
     else
-        mst_say(when, sizeof when, " Most of this was from %s to %s.",
-                mst_format_clock(f->when.from_ns).text, mst_format_clock(f->when.until_ns).text);
-    if (length + strlen(when) < sizeof f->text)
-        mst_say(f->text + length, sizeof f->text - length, "%s", when);
+        MST_MORE(f, " Most of this was from %s to %s.", mst_format_clock(f->when.from_ns).text,
+                 mst_format_clock(f->when.until_ns).text);
 }
 
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_slow_tail *t)

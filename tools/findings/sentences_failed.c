@@ -295,9 +295,7 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
 
 void mst_say_old_children(struct mst_finding *f, uint64_t children, uint64_t longest_ns)
 {
-    size_t length = strlen(f->text);
-
-    mst_say(f->text + length, sizeof f->text - length, " %" PRIu64 " child%s of the generation "
-            "before kept %s slot%s for up to %s.", children, children == 1 ? "" : "ren",
-            children == 1 ? "its" : "their", plural(children), mst_format_time(longest_ns).text);
+    MST_MORE(f, " %" PRIu64 " child%s of the generation before kept %s slot%s for up to %s.",
+             children, children == 1 ? "" : "ren", children == 1 ? "its" : "their",
+             plural(children), mst_format_time(longest_ns).text);
 }

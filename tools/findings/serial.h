@@ -1,8 +1,8 @@
 /* serial.h - whether what requests waited for lets in one of them at a time.
  *
- * Such a thing is told from one that is slow by the ends of the waits: they follow each other at the
- * distance of the shortest wait. More workers help only with what is slow. A thinned archive has not
- * all ends, and does not tell the two apart.
+ * Such a thing is told from one that is slow by the ends of the waits: they follow each other at
+ * the distance of the shortest wait. More workers help only with what is slow. A thinned archive
+ * has not all ends, and does not tell the two apart.
  */
 #ifndef MPMSTAT_FINDINGS_SERIAL_H
 #define MPMSTAT_FINDINGS_SERIAL_H

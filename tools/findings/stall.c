@@ -13,17 +13,17 @@
 
 #define ENDED "start_ns + run_ns"
 
-/* The longest time in which a request ran and none ended; of a load not before the first end, which
- * is a cold start. Reads the ends from the latest one
- * backwards: the requests that ended later tell since when one ran. */
+/* The longest time in which a request ran and none ended; not that before the first end where it is
+ * a cold start. Reads the ends from the latest one backwards: the requests that ended later tell
+ * since when one ran. */
 static bool find_gap(struct mst_inquiry *q, struct mst_stall *stall)
 {
     struct mst_query rows = mst_query_ask(q->db,
         "SELECT start_ns, " ENDED " AS ended " MST_FROM_PHPS_REQUESTS
-        "UNION ALL SELECT 0, 0 WHERE :is_load = 0 ORDER BY 2 DESC", q->b.php->id);
+        "UNION ALL SELECT 0, 0 WHERE :is_cold = 0 ORDER BY 2 DESC", q->b.php->id);
     uint64_t until = 0, began = UINT64_MAX, ended, started, from;
 
-    mst_query_set(&rows, ":is_load", q->s->client.tool != NULL);
+    mst_query_set(&rows, ":is_cold", mst_findings_get(q->s, MST_CODE_COLD_START, "") != NULL);
     while (mst_query_next(&rows)) {
         ended = mst_row_number(&rows, "ended");
         started = mst_row_number(&rows, "start_ns");

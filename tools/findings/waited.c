@@ -49,7 +49,7 @@ static void note_end(struct mst_finding *f, const struct mst_inquiry *q,
 static void note_own_end(struct mst_finding *f, struct mst_inquiry *q,
                          const struct mst_summary_end *end)
 {
-    if (mst_own_end(q, end->name) == NULL)
+    if (mst_own_end(q, end->name) != q->b.front || !q->b.php->local)
         return;
     mst_found_answer(f, MST_CALLS_ITSELF, MST_ANSWER_YES);
     mst_say_own_end(f, end);

@@ -71,7 +71,7 @@ struct window { size_t first, count; };
 
 static struct window shortest(const uint64_t bins[BINS], uint64_t milli)
 {
-    uint64_t wanted = mst_scale(sum_of(bins), milli, 1000), inside = 0;
+    uint64_t wanted = mst_scale(sum_of(bins), milli, 1000) + 1, inside = 0;
     struct window best = { 0, BINS };
     size_t first = 0, i;
 
@@ -105,6 +105,7 @@ static unsigned track_of(const struct mst_finding *f)
         { MST_CODE_EVENT_CONNECTIONS, MST_PART_QUEUE }, { MST_CODE_KEEPALIVE, MST_PART_QUEUE },
         { MST_CODE_H2_WORKERS, MST_PART_H2_WAIT }, { MST_CODE_PHP_WORKERS, MST_PART_PHP_WAIT },
         { MST_CODE_PHP_SPAWNING, MST_PART_PHP_WAIT },
+        { MST_CODE_PHP_CONNECTIONS, MST_PART_PHP_WAIT }, { MST_CODE_COMPILING, MST_PART_COMPILE },
         { MST_CODE_CPU, MST_PART_CPU_WAIT }, { MST_CODE_CPU_NEIGHBOUR, MST_PART_CPU_WAIT },
         { MST_CODE_CPU_STOLEN, MST_PART_CPU_WAIT }, { MST_CODE_CPU_QUOTA, MST_PART_CPU_WAIT },
         { MST_CODE_APPLICATION_CPU, MST_PART_CPU },
@@ -130,7 +131,9 @@ static void find(const struct mst_inquiry *q, struct mst_finding *f, const struc
     uint64_t requests = sum_of(t->bins[TRACK_ALL]);
     struct window w;
 
-    if (track == TRACK_COUNT || sum_of(t->bins[track]) == 0)
+    if (track == TRACK_COUNT || sum_of(t->bins[track]) == 0 ||
+        (track < MST_PART_COUNT &&
+         mst_budget_milli(&q->b, sum_of(t->bins[track])) < MST_FINDING_MILLI))
         return;
     w = shortest(t->bins[track], MST_WHEN_MILLI);
     if (w.count * 1000 > BINS * MST_WHEN_MOST_MILLI ||

@@ -4,8 +4,8 @@
 
 #include "findings/inquiry.h"
 
-/* Sets it, by the requests of the budget's front, in the findings of that server and of the run that
- * have none, and says it. After all rules of that server. */
+/* Sets it, by the requests of the budget's front, in the findings of that server and of the run
+ * that have none, and says it. After all rules of that server. */
 void mst_find_when(struct mst_inquiry *q);
 
 #endif

@@ -271,21 +271,38 @@ static bool are_bound(struct mst_inquiry *q, struct bound *bound)
     }
     q->failed |= !mst_query_done(&row);
     return php->workers_limit != MST_UNKNOWN && bound->connections_milli != MST_UNKNOWN &&
+           bound->connections_milli > 0 &&
            bound->connections_milli >= php->workers_limit * MST_BOUND_MILLI &&
            mst_milli(bound->busy_milli, bound->connections_milli) <= MST_BOUND_BUSY_MILLI;
 }
 
-static void find_php_bound(struct mst_inquiry *q, const struct bound *bound)
+/* A request behind a bound worker has a php_wait only once it gets one: until then it is one of the
+ * connections in FPM's queue. */
+static bool find_php_bound(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
-    struct mst_finding *f = mst_found(q, MST_CODE_PHP_CONNECTIONS, MST_CERTAIN,
-                                      q->b.ns[MST_PART_PHP_WAIT]);
+    struct bound bound;
+    struct mst_finding *f;
+    uint64_t queue;
 
+    if (php == NULL || php == q->b.front || php->sapi_kind != MST_SAPI_FPM || !are_bound(q, &bound))
+        return false;
+    queue = mst_known(php->max_listen_queue);
+    if (queue == 0 && !php_waited(&q->b))
+        return false;
+    f = mst_found(q, MST_CODE_PHP_CONNECTIONS, MST_CERTAIN, q->b.ns[MST_PART_PHP_WAIT]);
     f->of = php;
+    if (queue > 0) {
+        f->share_milli = mst_milli(queue, queue + mst_known(php->max_busy));
+        f->share_of = MST_SHARE_OF_AT_ONCE;
+        f->weight = 1000 + f->share_milli;   /* it is in front of all that PHP knows */
+    }
     mst_found_number(f, "workers_limit", php->workers_limit);
-    mst_found_number(f, "connections_milli", bound->connections_milli);
-    mst_found_number(f, "mean_busy_milli", bound->busy_milli);
-    mst_say_php_connections(f, &q->b, bound->connections_milli, bound->busy_milli);
+    mst_found_number(f, "connections_milli", bound.connections_milli);
+    mst_found_number(f, "mean_busy_milli", bound.busy_milli);
+    mst_found_number(f, "queue", queue > 0 ? queue : MST_UNKNOWN);
+    mst_say_php_connections(f, &q->b, bound.connections_milli, bound.busy_milli);
+    return true;
 }
 
 static void find_php_below_limit(struct mst_inquiry *q)
@@ -293,16 +310,11 @@ static void find_php_below_limit(struct mst_inquiry *q)
     const struct mst_summary_server *php = q->b.php;
     bool forked = php->forks != MST_UNKNOWN && php->forks > 0;
     uint64_t restart_ns = mst_restart_wait_ns(q, php);
-    struct bound bound;
     struct mst_finding *f;
 
     if (mst_budget_milli(&q->b, mst_subtract_saturated(q->b.ns[MST_PART_PHP_WAIT], restart_ns)) <
         MST_FINDING_MILLI)
         return;
-    if (are_bound(q, &bound)) {
-        find_php_bound(q, &bound);
-        return;
-    }
     f = mst_found(q, forked ? MST_CODE_PHP_SPAWNING : MST_CODE_CANNOT_TELL,
                   forked ? MST_LIKELY : MST_CANNOT_TELL, q->b.ns[MST_PART_PHP_WAIT]);
     f->of = php;
@@ -342,7 +354,7 @@ void mst_find_workers(struct mst_inquiry *q)
         find_php_queue(q);
     if (php && !pools && mst_summary_is_short(q->b.php))
         find_php(q);
-    else if (php && !pools)
+    else if (!pools && !find_php_bound(q) && php)
         find_php_below_limit(q);
     find_php_by_its_queue(q);
     if (mst_starved_by_keepalive(q->b.front)) {

@@ -15,7 +15,7 @@
 #define BINS_MOST    300u    /* more cannot be told apart on a screen */
 #define BINS_LEAST   60u
 #define REQUESTS_A_BIN 100u  /* fewer would show noise, and a p99 would be their maximum */
-#define BINS_OF_FEW  20u     /* but one bin shows nothing at all: a part of a run is seen in these */
+#define BINS_OF_FEW  20u     /* but one bin shows nothing: a part of a run is seen in these */
 #define POOLS_DRAWN  12u     /* lines of one chart that can be told apart */
 
 static size_t clamp(size_t n, size_t least, size_t most)

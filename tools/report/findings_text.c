@@ -45,7 +45,7 @@ static void put_names(struct mst_sink *sink, const struct mst_summary *s, unsign
 void mst_summary_findings_text(struct mst_sink *sink, const struct mst_summary *s,
                                const struct mst_text_form *form)
 {
-    char lead[48], cause[MST_CAUSE_WORDS_MAX], text[sizeof s->findings->text + sizeof cause];
+    char lead[48], cause[MST_CAUSE_WORDS_MAX], text[sizeof s->findings->text + sizeof cause + 8];
     size_t i;
 
     for (i = 0; i < s->headline_count; i++)

@@ -28,6 +28,7 @@ static const struct figure { const char *name, *label; enum mst_quantity unit; }
     { "max_ns", "slowest", MST_QUANTITY_TIME },
     { "busy_milli", "CPUs busy", MST_QUANTITY_SHARE },
     { "stolen_milli", "stolen", MST_QUANTITY_SHARE },
+    { "of_cpu_milli", "of PHP's CPU time", MST_QUANTITY_SHARE },
     { "full_milli", "time at the limit", MST_QUANTITY_SHARE },
     { "of_busy_time_milli", "of the workers' time", MST_QUANTITY_SHARE },
     { "of_requests_milli", "of the requests", MST_QUANTITY_SHARE },
@@ -37,6 +38,7 @@ static const struct figure { const char *name, *label; enum mst_quantity unit; }
     { "predicted_rate_milli", "predicted", MST_QUANTITY_RATE },
     { "at_once_milli", "calls at once, mean", MST_QUANTITY_MEAN },
     { "one_at_a_time", NULL, MST_QUANTITY_COUNT },      /* answers, no figures */
+    { "calls_itself", NULL, MST_QUANTITY_COUNT }, { "reads_files_again", NULL, MST_QUANTITY_COUNT },
     { "start_servers_too", NULL, MST_QUANTITY_COUNT },
 };
 

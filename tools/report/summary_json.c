@@ -224,7 +224,8 @@ static void put_waits(struct mst_json *j, const struct mst_summary_server *serve
         return;
     }
     mst_json_begin(j, "run", '{');
-    put_times(j, "compile", &parts[MST_PART_COMPILE].times);
+    if (parts[MST_PART_COMPILE].requests > 0)
+        put_times(j, "compile", &parts[MST_PART_COMPILE].times);
     put_times(j, "cpu", &parts[MST_PART_CPU].times);
     put_times(j, "cpu_wait", &parts[MST_PART_CPU_WAIT].times);
     put_times(j, "rest", &parts[MST_PART_REST].times);
