@@ -132,19 +132,26 @@ static bool is_wanted(const struct reading *r, uint32_t inode, const char *addre
                               : mst_copy_pool_at(r->fpm, address) < r->fpm->label_count;
 }
 
+static void print_tcp(char address[ADDRESS_MAX], const struct inet_diag_msg *m)
+{
+    char ip[INET6_ADDRSTRLEN];
+
+    if (inet_ntop(m->idiag_family, m->id.idiag_src, ip, sizeof ip) == NULL)
+        strcpy(ip, "?");
+    snprintf(address, ADDRESS_MAX, m->idiag_family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip,
+             (unsigned)ntohs(m->id.idiag_sport));
+}
+
 static bool take_tcp(void *reading_, const char *bytes, size_t length)
 {
     const struct reading *reading = reading_;
-    char ip[INET6_ADDRSTRLEN], address[ADDRESS_MAX];
+    char address[ADDRESS_MAX];
     struct inet_diag_msg m;
 
     if (length < sizeof m)
         return true;
     memcpy(&m, bytes, sizeof m);
-    if (inet_ntop(m.idiag_family, m.id.idiag_src, ip, sizeof ip) == NULL)
-        strcpy(ip, "?");
-    snprintf(address, sizeof address, m.idiag_family == AF_INET6 ? "[%s]:%u" : "%s:%u", ip,
-             (unsigned)ntohs(m.id.idiag_sport));
+    print_tcp(address, &m);
     if (is_wanted(reading, m.idiag_inode, address))
         add_listener(reading->listen, address, m.idiag_rqueue, m.idiag_wqueue);
     return true;
@@ -219,15 +226,25 @@ static bool read_unix(struct reading *reading, int netlink)
 
 /* ---- FPM's connections ------------------------------------------------------------ */
 
+static bool takes_all(const char *address)
+{
+    return strncmp(address, "0.0.0.0:", strlen("0.0.0.0:")) == 0 ||
+           strncmp(address, "[::]:", strlen("[::]:")) == 0;
+}
+
+/* Another listener can have the same port at another address. */
 static bool count_tcp(void *listener_, const char *bytes, size_t length)
 {
     struct mst_snapshot_listener *listener = listener_;
+    char address[ADDRESS_MAX];
     struct inet_diag_msg m;
 
     if (length < sizeof m)
         return true;
     memcpy(&m, bytes, sizeof m);
-    listener->connections += m.idiag_inode != 0;
+    print_tcp(address, &m);
+    listener->connections += m.idiag_inode != 0 && (takes_all(listener->address) ||
+                                                    strcmp(listener->address, address) == 0);
     return true;
 }
 

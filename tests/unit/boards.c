@@ -141,10 +141,11 @@ static void fill_apache(struct mst_snapshot *s)
 {
     static struct mst_snapshot_listener listeners[] = {
         { .address = "127.0.0.1:80", .sockets = 2, .queue = 5, .queue_limit = 1022,
-          .queue_fullest = 4 },
+          .queue_fullest = 4, .connections = MST_UNKNOWN },
         { .address = "[::1]:8080", .sockets = 2, .queue = MST_UNKNOWN, .queue_limit = MST_UNKNOWN,
-          .queue_fullest = MST_UNKNOWN },
-        { .address = NULL, .sockets = 1, .queue = 1, .queue_limit = 2, .queue_fullest = 1 },
+          .queue_fullest = MST_UNKNOWN, .connections = MST_UNKNOWN },
+        { .address = NULL, .sockets = 1, .queue = 1, .queue_limit = 2, .queue_fullest = 1,
+          .connections = MST_UNKNOWN },
     };
     static struct mst_snapshot_label labels[4];
     static struct mst_snapshot_slot slots[SLOTS];

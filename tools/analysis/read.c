@@ -95,8 +95,8 @@ static bool read_client(struct mst_summary_client *c, sqlite3 *db, int64_t run_i
 static bool read_machine(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT " GROWN(busy_ns) GROWN(total_ns) GROWN(stolen_ns) GROWN(listen_overflows) GROWN(memory_stall_ns)
-        GROWN(oom_kills) GROWN(cpu_stall_ns) GROWN(tcp_retransmits) GROWN(syn_retransmits)
+        "SELECT " GROWN(busy_ns) GROWN(total_ns) GROWN(stolen_ns) GROWN(listen_overflows)
+        GROWN(memory_stall_ns) GROWN(oom_kills) GROWN(cpu_stall_ns) GROWN(tcp_retransmits) GROWN(syn_retransmits)
         GROWN(io_stall_ns) "max(runnable) AS runnable, max(blocked) AS blocked "
         "FROM machine_samples WHERE run_id = :id", s->id);
     struct mst_query cpus = mst_query_ask(db,

@@ -34,7 +34,7 @@ def as_shown(sockets):
     """What `listeners` should say where ss says this."""
     return [{"address": address, "pool": None, "sockets": len(rows),
              "queue": sum(q for q, _ in rows), "queue_limit": sum(limit for _, limit in rows),
-             "queue_fullest": max(q for q, _ in rows)}
+             "queue_fullest": max(q for q, _ in rows), "connections": None}
             for address, rows in sorted(sockets.items())]
 
 

@@ -135,8 +135,8 @@ def test_slow_clients_held_all_workers(server, tmp_path):
     apache = server("prefork", SMALL_SEND_BUFFER, workers=2)
     apache.page("large", bytes(LARGE_BYTES))
     summary = record(apache, tmp_path / "a", "python3", "-c", SLOW_CLIENT, str(apache.port))
-    assert set(codes(summary)[:2]) == {"slow-clients", "apache-workers"}, summary["findings"]
-    assert "Apache's workers ran out: all 2 were busy" in summary["verdict"], summary["verdict"]
+    assert codes(summary)[0] == "slow-clients", summary["findings"]
+    assert " So Apache's workers ran out." in summary["verdict"], summary["verdict"]
 
 
 @pytest.mark.skipif(not WRK, reason="needs wrk")
