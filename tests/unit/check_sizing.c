@@ -65,7 +65,7 @@ START_TEST(test_sizing_where_workers_ran_out)
         "INSERT OR REPLACE INTO environment VALUES (1, 'cpus', '2')");
     mst_summary_free(&m.s);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "9, as it is", "the CPUs are full");
+    expect_advice(&m, MST_ADVICE_WORKERS, "9, as it is", "The CPUs were the limit");
     expect_advice(&m, MST_ADVICE_BACKLOG, "more than 511", "found a queue full 3 times");
     end(&m);
 }

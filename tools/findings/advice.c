@@ -16,6 +16,7 @@
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "console/format.h"
+#include "findings/chains.h"
 #include "findings/demand.h"
 #include "findings/inquiry.h"
 #include "findings/needs.h"
@@ -94,7 +95,7 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
 
 /* The advice on a server's workers that the findings have already: that of its need where the run
  * has several servers, else that of its finding. workers: the limit to set; MST_UNKNOWN: there is
- * no such number. action: what to do. predicted: what that changes. */
+ * no such number. action: what to do, or why more cannot help. predicted: what that changes. */
 struct said { uint64_t workers; const char *action, *predicted; };
 
 static struct said said_of(const struct mst_summary *run, const struct mst_summary_server *server)
@@ -109,6 +110,8 @@ static struct said said_of(const struct mst_summary *run, const struct mst_summa
                          mst_summary_called(mst_summary_front(run)));
     if (f == NULL)
         return (struct said){ MST_UNKNOWN, "", "" };
+    if (f->caused_by.known && f->action[0] == '\0')   /* more cannot help while the root stands */
+        return (struct said){ 0, mst_finding_root(run, f)->text, "" };
     return (struct said){ mst_finding_number(f, "workers_advised"), f->action, f->predicted };
 }
 
