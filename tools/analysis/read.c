@@ -98,7 +98,8 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
         "SELECT " GROWN(busy_ns) GROWN(total_ns) GROWN(stolen_ns) GROWN(listen_overflows)
         GROWN(memory_stall_ns) GROWN(oom_kills) GROWN(cpu_stall_ns) GROWN(tcp_retransmits)
         GROWN(syn_retransmits) GROWN(io_stall_ns)
-        "max(runnable) AS runnable, max(blocked) AS blocked FROM machine_samples WHERE run_id = :id", s->id);
+        "max(runnable) AS runnable, max(blocked) AS blocked FROM machine_samples "
+        "WHERE run_id = :id", s->id);
     struct mst_query cpus = mst_query_ask(db,
         "SELECT max(CASE name WHEN 'cpus' THEN CAST(value AS INTEGER) END) AS machine, "
         "max(CASE name WHEN 'servers_cpus' THEN CAST(value AS INTEGER) END) AS servers "
