@@ -146,17 +146,19 @@ def two_in_a_hundred_are_slow(stage):
 
 @case("tail sleep held-by", also="tail", within=3, maybe="held-by sleep")
 def a_process_is_stopped(stage):
-    """One of ten processes of PHP is stopped for three seconds, with a request in it."""
+    """Six of ten processes of PHP are stopped for three seconds, each with a request in it."""
     apache, fpm = stage.roomy_php(10)
-    apache.page("nap.php", pages.nap(20))
+    apache.page("nap.php", pages.nap(50))
 
     def stop():
-        pid = fpm.workers()[0]
-        os.kill(pid, signal.SIGSTOP)
+        pids = fpm.workers()[:6]
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
         stage.pause(3)
-        os.kill(pid, signal.SIGCONT)
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
     stage.after(100, stop)
-    return stage.record(*stage.hey("/nap.php", 8, rate=20, seconds=5))
+    return stage.record(*stage.hey("/nap.php", 10, seconds=5))
 
 
 @case("held-by apache-workers", also="held-by apache-workers", within=3, maybe="sleep tail")

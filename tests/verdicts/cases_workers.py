@@ -150,7 +150,8 @@ def few_php_workers_on_demand(stage):
     return stage.record(*stage.wrk(page, 24))
 
 
-@case("php-connections", maybe="sleep")
+@case("php-connections client-aborts", also="php-connections", within=2, maybe="sleep",
+      follows="client-aborts<php-connections")
 def connections_to_php_are_kept(stage):
     """enablereuse: each thread of Apache's keeps its connection, and with it a worker of PHP's. A
     page that Apache serves itself is between two of PHP's."""

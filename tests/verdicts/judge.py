@@ -74,7 +74,8 @@ def claims(finding):
 
 
 def false_codes(wanted):
-    return (NEVER | wanted.never) - wanted.expected - wanted.also - wanted.maybe
+    symptoms = {symptom for symptom, _ in wanted.follows}
+    return (NEVER | wanted.never) - wanted.expected - wanted.also - wanted.maybe - symptoms
 
 
 def unlinked(wanted, findings):

@@ -133,8 +133,8 @@
 #define MST_WHEN_REQUESTS_MILLI    700u
 #define MST_WHEN_REQUESTS_MIN      50u
 
-/* The first answer was late: so long after the first request, and so many times what half of the
- * requests take. */
+/* The first answer was late: so long after the first request, and so many times what later requests
+ * take. */
 #define MST_COLD_NS                MST_NS_PER_S
 #define MST_COLD_FACTOR            5u
 

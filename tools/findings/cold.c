@@ -19,16 +19,22 @@ static bool find_first(void *context, const struct mst_walked *r)
     return true;
 }
 
-struct early { const struct first_time *time; struct mst_cold cold; };
+struct early { const struct first_time *time; struct mst_cold cold; uint64_t later, later_ns; };
 
-/* Those that began before the first answer. */
+/* Those that began before the first answer; and of those that began after it the ones that were
+ * answered well, which tell what the page takes: an error is quick. */
 static bool take_early(void *context, const struct mst_walked *r)
 {
     struct early *e = context;
     enum mst_part part;
 
-    if (r->start_ns >= e->time->until_ns)
+    if (r->start_ns >= e->time->until_ns) {
+        if (r->status < 400 && !r->aborted) {
+            e->later++;
+            e->later_ns += r->total_ns;
+        }
         return true;
+    }
     e->cold.requests++;
     e->cold.total_ns += r->total_ns;
     for (part = 0; part < MST_PART_COUNT; part++)
@@ -47,10 +53,11 @@ void mst_find_cold_start(struct mst_inquiry *q)
         t.from_ns >= t.until_ns)
         return;
     e.cold.late_ns = t.until_ns - t.from_ns;
-    if (e.cold.late_ns < MST_COLD_NS ||
-        e.cold.late_ns < MST_COLD_FACTOR * mst_known(front->phases[MST_PHASE_TOTAL].p50_ns))
+    if (e.cold.late_ns < MST_COLD_NS)
         return;
     q->failed |= !mst_kept_walk(front->kept, take_early, &e);
+    if (e.later == 0 || e.cold.late_ns < MST_COLD_FACTOR * (e.later_ns / e.later))
+        return;
     f = mst_found(q, MST_CODE_COLD_START, MST_CERTAIN, e.cold.total_ns);
     f->requests = e.cold.requests;
     f->when = (struct mst_when){ true, t.from_ns, t.until_ns };
