@@ -134,7 +134,7 @@ def time_outs_of_a_page_that_sleeps(stage):
 @case("php-workers", follows="h2-workers<php-workers", fast=True, light=True)
 def few_workers_for_http2_and_fewer_of_php(stage):
     """More workers for HTTP/2 would wait for PHP's three."""
-    apache = stage.apache("event", H2.format(4), fpm=stage.fpm(3, "pm = static"),
+    apache = stage.apache("event", H2.format(8), fpm=stage.fpm(3, "pm = static"),
                           modules=["http2"], workers=50, threads=25)
     return stage.record(*stage.h2load(apache.page("nap.php", pages.nap(20)), 2, 15, 300))
 

@@ -8,7 +8,7 @@ SAYS_NOTHING = {"nothing", "too-short", "cannot-tell"}
 NEVER = {
     "answers-3xx", "answers-4xx", "answers-5xx", "answers-length", "client-aborts", "requests-died",
     "php-fatal", "php-down", "server-restarted", "h2-workers", "cpu-quota", "memory", "descriptors",
-    "local-ports", "compiling", "cpu-stolen", "cold-start", "php-connections",
+    "local-ports", "compiling", "cold-start", "php-connections",
     "event-connections", "child-churn", "slow-upload", "slow-headers", "server-paced",
     "slow-network", "memory-neighbour", "cpu-neighbour", "database", "cache", "http", "process",
     "dns", "mail", "backend", "tls", "logging"}
