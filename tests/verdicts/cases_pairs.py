@@ -131,7 +131,7 @@ def time_outs_of_a_page_that_sleeps(stage):
     return stage.record(*stage.ab("/slow.php", 10, 30))
 
 
-@case("php-workers", follows="h2-workers<php-workers", fast=True, light=True)
+@case("php-workers", follows="h2-workers<php-workers")
 def few_workers_for_http2_and_fewer_of_php(stage):
     """More workers for HTTP/2 would wait for PHP's three."""
     apache = stage.apache("event", H2.format(8), fpm=stage.fpm(3, "pm = static"),
@@ -139,7 +139,8 @@ def few_workers_for_http2_and_fewer_of_php(stage):
     return stage.record(*stage.h2load(apache.page("nap.php", pages.nap(20)), 2, 15, 300))
 
 
-@case("lock", follows="php-workers<lock apache-workers<php-workers")
+@case("lock client-errors", also="lock", within=2,
+      follows="php-workers<lock apache-workers<php-workers")
 def session_lock_and_few_workers_of_both(stage):
     """The lock fills PHP's workers, and these fill Apache's."""
     apache = stage.apache("event", fpm=stage.fpm(5, "pm = static"), workers=10, threads=10)

@@ -76,7 +76,7 @@ def serial_service_by_curl(stage):
     return stage.record(*stage.ab("/api.php", 10, 150))
 
 
-@case("http", also="php-workers", follows="php-workers<http", fast=True, light=True)
+@case("http", also="php-workers", follows="php-workers<http")
 def page_that_calls_its_own_server(stage):
     """Each of four requests holds a worker of five, and wants a second one."""
     apache, _ = stage.stock_php(manager="pm = static")
