@@ -369,7 +369,8 @@ static void count_request(const struct mst_php_request *r, enum mst_class status
         mst_count(&t->php_user_ns, r->user_ns);
         mst_count(&t->php_system_ns, r->system_ns);
     }
-    mst_count(&t->php_compile_ns, r->compile_ns);
+    if (r->compile_ns > 0)   /* mostly OPcache has all of it */
+        mst_count(&t->php_compile_ns, r->compile_ns);
     if (set & MST_PHP_FATAL)
         mst_count(&t->php_fatal, 1);
     if (set & MST_PHP_TIMEOUT)

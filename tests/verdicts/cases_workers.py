@@ -153,8 +153,7 @@ def few_php_workers_on_demand(stage):
 @case("php-connections client-aborts", also="php-connections", within=2, maybe="sleep",
       follows="client-aborts<php-connections")
 def connections_to_php_are_kept(stage):
-    """enablereuse: each thread of Apache's keeps its connection, and with it a worker of PHP's. A
-    page that Apache serves itself is between two of PHP's."""
+    """enablereuse: Apache's processes keep their connections, and with each a worker of PHP's."""
     fpm = stage.fpm(5, "pm = static")
     apache = stage.apache("event", stock=True, fpm=fpm, extra=(
         '<Proxy "fcgi://localhost">\nProxySet enablereuse=on max=25\n</Proxy>\n'))

@@ -101,7 +101,8 @@ def run_case(name, templates, keep):
     if others > OTHERS_LIMIT:
         wanted = replace(wanted, maybe=wanted.maybe | {"cpu-neighbour"})
         first = run["findings"][0]
-        if (first["code"] in {"cpu", "cpu-neighbour", "cpu-stolen"} - wanted.expected - CASES[name].maybe
+        by_others = {"cpu", "cpu-neighbour", "cpu-stolen"}
+        if (first["code"] in by_others - wanted.expected - CASES[name].maybe
                 and (first["share"] or 0) >= CLAIM):
             return "not run", f"others had {others:.0%} of the machine's CPUs, and decided", run
     outcome, why = judge(wanted, run["findings"])

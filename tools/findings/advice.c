@@ -224,7 +224,8 @@ static void advise_pools(struct mst_advice *advice, const struct mst_summary *ru
         }
     advice->known = true;
     if (first != NULL) {
-        MST_SAY(advice->arithmetic, "%s", first->action);
+        MST_SAY(advice->arithmetic, "%s", first->action[0] != '\0' ? first->action :
+                mst_finding_root(run, first)->text);
         return;
     }
     MST_SAY(advice->answer, "as they are");

@@ -49,8 +49,9 @@ void mst_find_cold_start(struct mst_inquiry *q)
     struct early e = { .time = &t };
     struct mst_finding *f;
 
-    if (q->s->client.tool == NULL || !mst_kept_walk(front->kept, find_first, &t) ||
-        t.from_ns >= t.until_ns)
+    /* The first request ran for all of it. */
+    if (q->s->client.tool == NULL || front->phases[MST_PHASE_TOTAL].max_ns < MST_COLD_NS ||
+        !mst_kept_walk(front->kept, find_first, &t) || t.from_ns >= t.until_ns)
         return;
     e.cold.late_ns = t.until_ns - t.from_ns;
     if (e.cold.late_ns < MST_COLD_NS)
