@@ -55,6 +55,7 @@ UNIT_TESTS = \
 	tests/unit/check_render_fields \
 	tests/unit/check_report \
 	tests/unit/check_requests \
+	tests/unit/check_rotation \
 	tests/unit/check_runner \
 	tests/unit/check_serve \
 	tests/unit/check_sink \

@@ -76,7 +76,7 @@ char *mst_rotation_path(const struct mst_rotation *r, uint64_t wall_ns, char err
         if (access(path, F_OK) != 0)
             return path;
         free(path);
-        snprintf(again, sizeof again, "-%02u", i);
+        snprintf(again, sizeof again, "%02u", i);   /* a digit sorts after the dot of the first */
     }
     mst_fail(error, "%s has no name left for an archive that begins now", r->directory);
     return NULL;
@@ -140,7 +140,7 @@ static bool is_like(const char *name, const char *shape)
 static bool is_ours_by_name(const char *name)
 {
     return is_like(name, PREFIX "########T######Z.db") ||
-           is_like(name, PREFIX "########T######Z-##.db");
+           is_like(name, PREFIX "########T######Z##.db");
 }
 
 static int by_name_alone(const struct dirent *entry)

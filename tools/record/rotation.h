@@ -1,8 +1,8 @@
 /* rotation.h - a recording without an end: a directory of archives, one for each period, of which
  * the oldest are removed.
  *
- * An archive's name is mpmstat-YYYYMMDDTHHMMSSZ.db: when it begins (UTC), so that names sort by
- * time. Other files of the directory are never touched.
+ * An archive's name is mpmstat-YYYYMMDDTHHMMSSZ.db: when it begins (UTC). The second of the same
+ * second ends in Z02.db, so that names sort by time. Other files of the directory are never touched.
  */
 #ifndef MPMSTAT_ROTATION_H
 #define MPMSTAT_ROTATION_H

@@ -17,7 +17,7 @@ from processes import wait_until
 from recording import ask, assert_sound, checks, has_begun
 
 PAGE = "/index.html"
-NAME = re.compile(r"mpmstat-\d{8}T\d{6}Z(-\d\d)?\.db")
+NAME = re.compile(r"mpmstat-\d{8}T\d{6}Z(\d\d)?\.db")
 MIB = 1 << 20
 
 
