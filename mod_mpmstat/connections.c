@@ -167,33 +167,38 @@ static bool is_stopping(void)
 }
 
 /* Another process may have served the connection (itk's), and this child does not know what it
- * did: the board does. A request that the worker still shows ended with that process. A child
- * that is stopping leaves it to the parent to count, as a child that is killed does. */
-static void catch_up_with_fork(struct mst_connection *conn)
+ * did: the board does. A request that the worker still shows ended with that process.
+ * False: the child is stopping, and leaves that worker to the parent, which counts the request as
+ * it does a killed child's. */
+static bool catch_up_with_fork(struct mst_connection *conn)
 {
     struct mst_worker *w = conn->worker;
 
     mst_set_state(conn, w->state < MST_STATE_COUNT ? (enum mst_state)w->state : MST_STATE_CLOSING,
                   mst_worker_since(w));
     if (!w->request_start_ns)
-        return;
-    if (!conn->requests && !is_stopping())
+        return true;
+    if (!conn->requests) {
+        if (is_stopping())
+            return false;
         mst_count(&mst_recording.board->totals->unfinished, 1);
+    }
     mst_worker_show_none(w);
+    return true;
 }
 
 /* A process that was forked meanwhile runs this, too, and leaves all to the child. */
 static apr_status_t connection_gone(void *conn_)
 {
     struct mst_connection *conn = conn_;
+    bool is_ours;
 
     if (mst_recording.forked)
         return APR_SUCCESS;
-    if (conn->worker)
-        catch_up_with_fork(conn);
+    is_ours = !conn->worker || catch_up_with_fork(conn);
     conn->current = NULL;   /* freed with its pool */
     mst_delivery_gone(conn);
-    if (!conn->left_ns)
+    if (is_ours && !conn->left_ns)
         leave(conn, mst_now_ns());
     if (mst_recording.forks_running)
         mst_forks_check();   /* itk's has ended; a CGI's, if it went on after its response */

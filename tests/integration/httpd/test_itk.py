@@ -256,6 +256,20 @@ def test_the_forked_process_is_killed(itk):
     settled(apache, 1)
 
 
+def test_a_hard_restart_ends_the_request(itk):
+    """Child and process end cleanly in the middle of it. The parent counts it, once."""
+    apache = itk(workers=2)
+    nap = apache.cgi("nap", LONG_NAP)
+    with apache.connect() as connection:
+        connection.send_request(nap)
+        wait_until(lambda: tool.status(apache.board)["workers"]["states"]["handling"], 5,
+                   "a busy worker")
+        apache.restart(signal.SIGHUP)
+        assert connection.read_to_end() == b""
+    all_there(apache)
+    assert settled(apache, 0)["lifecycle"]["requests_unfinished"] == 1
+
+
 def test_the_child_is_killed_while_its_process_serves(itk):
     """The process serves on and its request is counted, but it keeps off the entry, which
     is another child's by then."""
