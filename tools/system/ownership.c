@@ -72,6 +72,18 @@ static bool read_groups(uint64_t pid, char text[GROUPS_MAX])
     return mst_proc_read(path, text, GROUPS_MAX) > 0;
 }
 
+/* Whether the control groups tell a server's processes from others: they are neither the recorder's
+ * nor those of the process that started the server, as a container's are, whose supervisor starts a
+ * database in them, too. */
+static bool are_the_servers_own(const char *groups, const char *ours,
+                                const struct mst_proc *server)
+{
+    static char starter[GROUPS_MAX];
+
+    return strcmp(groups, ours) != 0 &&
+           (!read_groups(server->parent, starter) || strcmp(groups, starter) != 0);
+}
+
 /* Whether the process can be one of the server's whose parent has ended: it has no known owner, and
  * began no earlier than the server. Which process is its parent now (init or a reaper) is not
  * checked. */
@@ -109,7 +121,7 @@ static void find_orphans(struct mst_proc_list *list, const struct mst_proc_root 
         server = mst_proc_find(list, roots[i].pid);
         if (roots[i].owner == MST_PROC_SERVER && server != NULL &&
             root_of(server, &roots[i], 1) != NULL && read_groups(server->pid, groups) &&
-            strcmp(groups, ours) != 0)
+            are_the_servers_own(groups, ours, server))
             take_group(list, server, groups);
     }
 }

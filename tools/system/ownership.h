@@ -4,7 +4,8 @@
  * A program's name proves nothing. A process belongs to a server
  *   - as a descendant of the server's parent process;
  *   - if its parent has ended (init or a subreaper has it): in the server's control groups, where
- *     these are not the recorder's own, and not older than the server;
+ *     these are neither the recorder's nor those of the process that started the server, and not
+ *     older than the server;
  *   - as one that listens where the server's backends are (an FPM without a board), or as a
  *     descendant of one.
  */

@@ -258,12 +258,6 @@ def thrashing(group, directory):
             process.wait()
 
 
-def cpu_seconds(pid):
-    """User and system time of a process, and of its children that it has waited for."""
-    fields = processes.stat_fields(pid)
-    return sum(map(int, fields[11:15])) / 100
-
-
 @needs_fpm
 @pytest.mark.parametrize("pressure_of_its_own", [True, False])
 def test_a_neighbour_that_thrashes_in_its_own_group(as_root, tmp_path, pressure_of_its_own):
@@ -273,13 +267,13 @@ def test_a_neighbour_that_thrashes_in_its_own_group(as_root, tmp_path, pressure_
                 wrapper=inside(*{g.path: g for g in own.values() if g}.values())) as fpm:
         own["memory"].limit_memory(LIMIT)
         with thrashing(others["memory"], tmp_path) as neighbour:
-            lost, burnt = refaults(others["memory"]), cpu_seconds(neighbour.pid)
+            lost, burnt = refaults(others["memory"]), processes.cpu_seconds(neighbour.pid)
             with php.recorded(fpm.board) as archive:
                 hello = fpm.script("hello.php", "<?php echo 'hello';")
                 assert php.fastcgi(fpm.socket, hello) == (200, "hello")
                 wait_until(lambda: refaults(others["memory"]) - lost > 10000 and
-                           cpu_seconds(neighbour.pid) - burnt > 0.5, 120, "the neighbour")
-        fpm_seconds = sum(cpu_seconds(pid) for pid in [fpm.pid, *fpm.workers()])
+                           processes.cpu_seconds(neighbour.pid) - burnt > 0.5, 120, "the neighbour")
+        fpm_seconds = sum(processes.cpu_seconds(pid) for pid in [fpm.pid, *fpm.workers()])
         most = memory_of(own["memory"])[1]
         used = own["cpu"].cpu_ns() if own["cpu"] else None
         stalled = pressure(own["pressure"]) if own["pressure"] else 0

@@ -256,6 +256,36 @@ def test_cpu_of_a_process_whose_parent_has_ended(as_root, apart, tmp_path):
     assert told["left-too"][0] == "other", told
 
 
+# Starts the server, and then a neighbour in the same control group: as a container's does.
+SUPERVISOR = """began=$1 stop=$2; shift 2
+"$@" &
+sleep 0.1
+/usr/bin/python3 -c "$0" beside "$began" "$stop" &
+wait
+"""
+
+
+@pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+def test_cpu_of_a_program_of_the_same_container(as_root, tmp_path):
+    began, stop = tmp_path / "began", tmp_path / "stop"
+    with control_groups.group(control_groups.ANY) as group, \
+            FPM(2, settings=php.settings("@ROOT@/run"),
+                wrapper=[*control_groups.inside(group), "sh", "-c", SUPERVISOR, NEIGHBOUR, str(began),
+                         str(stop)]) as fpm:
+        try:
+            wait_until(began.exists, 20, "the neighbour to begin")
+            (beside,) = [pid for pid in group.read("cgroup.procs").split()
+                         if Path(f"/proc/{pid}/comm").read_text() == "beside\n"]
+            with php.recorded(fpm.board) as archive:
+                before = processes.cpu_seconds(beside)
+                wait_until(lambda: processes.cpu_seconds(beside) > before + 0.5, 60,
+                           "it to burn CPU time")
+        finally:
+            stop.touch()
+    told = {row["program"]: row["owner"] for row in archive.ask("SELECT * FROM programs")}
+    assert told["beside"] == "other", told
+
+
 @pytest.mark.mpms("event")
 @pytest.mark.skipif(not build.find("h2load"), reason="needs h2load")
 def test_http2_workers_of_a_recording(server, mpm, tmp_path):

@@ -58,6 +58,12 @@ def stat_fields(pid):
     return text[text.rindex(")") + 2:].split() if text else []
 
 
+def cpu_seconds(pid):
+    """User and system time of a process, and of its children that it has waited for."""
+    fields = stat_fields(pid)
+    return sum(map(int, fields[11:15])) / 100
+
+
 def is_alive(pid):
     fields = stat_fields(pid)
     return bool(fields) and fields[0] not in "ZX"
