@@ -26,7 +26,14 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
       "UPDATE samples SET forks = 0 WHERE server_id = 2;"
       "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'", "php-spawning",
       "Requests waited for PHP's workers (75.0 % of their time) although no sample found more "
-      "than 5 of 50 busy: PHP's processes were started too slowly" },
+      "than 5 of 50 busy: PHP's processes were started too slowly for this load." },
+    /* When all of them are there, they are too few. */
+    { PHP "UPDATE samples SET workers_limit = 6 WHERE server_id = 2;"
+      "UPDATE samples SET forks = 0 WHERE server_id = 2;"
+      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after';"
+      "UPDATE client_summary SET concurrency = 20", "php-spawning",
+      "PHP's processes were started too slowly for this load, and it can have at most 6 workers, "
+      "where 20 requests are there at once." },
     { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
       "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
       "8.00 ms, 86.3 % of it handle (the application, or what it waits for)." },

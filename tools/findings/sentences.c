@@ -199,18 +199,30 @@ static void say_below_limit(char text[96], const struct mst_summary_server *serv
                 mst_format_count(server->max_busy).text, limit);
 }
 
+/* Behind processes that were started too slowly: there could not be enough of them either. */
+static void say_too_few(char *text, size_t size, const struct mst_finding *f)
+{
+    uint64_t wanted = mst_finding_number(f, "wanted");
+
+    text[0] = '\0';
+    if (wanted != MST_UNKNOWN)
+        mst_say(text, size, ", and it can have at most %" PRIu64 " workers, where %" PRIu64
+                " requests are there at once", mst_finding_number(f, "workers_limit"), wanted);
+}
+
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 {
-    char when[96] = "";
+    char when[96] = "", too_few[96];
 
+    say_too_few(too_few, sizeof too_few, f);
     say_below_limit(when, b->front, b->front->phases[MST_PHASE_QUEUE].sum_ns);
-    MST_TEXT(f, "Requests waited for workers (%s of their time)%s%s.",
+    MST_TEXT(f, "Requests waited for workers (%s of their time)%s%s%s.",
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text, when,
              f->code == MST_CODE_APACHE_SPAWNING ?
              ": Apache started its processes too slowly for this load" :
              f->code == MST_CODE_EVENT_CONNECTIONS ?
              ": event accepts no more connections in a process than AsyncRequestWorkerFactor "
-             "allows" : ": cannot tell why");
+             "allows" : ": cannot tell why", too_few);
     if (f->code == MST_CODE_APACHE_SPAWNING)
         MST_ACTION(f, "Start more processes before the load comes: StartServers, and "
                    "MinSpareServers or MinSpareThreads.");
@@ -223,12 +235,14 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)
 {
-    char when[96] = "";
+    char when[96] = "", too_few[96];
 
+    say_too_few(too_few, sizeof too_few, f);
     say_below_limit(when, b->php, b->php->phases[MST_PHASE_PHP_WAIT].sum_ns);
-    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time)%s%s.",
+    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time)%s%s%s.",
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text, when, forked ?
-             ": PHP's processes were started too slowly for this load" : ": cannot tell why");
+             ": PHP's processes were started too slowly for this load" : ": cannot tell why",
+             too_few);
     if (forked)
         MST_ACTION(f, "Start more before the load comes: larger pm.start_servers, with at least as "
                    "much in pm.max_spare_servers, or pm = static.");

@@ -66,7 +66,7 @@ static void change_what_is_advised(struct mst_inquiry *q, const struct mst_findi
         break;
     case MST_CODE_APACHE_SPAWNING:
     case MST_CODE_PHP_SPAWNING:
-        mst_change_ready(c, of, ready_for(q, server));
+        mst_change_ready(c, of, workers != MST_UNKNOWN ? workers : ready_for(q, server));
         break;
     case MST_CODE_CHILD_CHURN:
         mst_change_lifetime(c, of);

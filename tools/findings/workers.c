@@ -58,6 +58,24 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
     note_plan(f, &plan, server, directive);
 }
 
+/* Whether the limit is too low as well for the load of a server that started its processes too
+ * slowly: then the next run would find that. Each of several pools has a limit of its own. */
+static void plan_beyond_limit(struct mst_inquiry *q, struct mst_finding *f,
+                              const struct mst_summary_server *server)
+{
+    struct mst_workers_plan plan;
+
+    if (server->pool_count > 1 && mst_pools_matter(server))
+        return;
+    if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
+        q->failed = true;
+    } else if (plan.why_not == NULL && server->workers_limit != MST_UNKNOWN &&
+               plan.workers != MST_UNKNOWN && plan.workers > server->workers_limit) {
+        mst_found_number(f, "workers_advised", plan.workers);
+        mst_found_number(f, "wanted", plan.wanted);
+    }
+}
+
 /* ---- Apache's ------------------------------------------------------------------------------ */
 
 static bool apache_ran_out(const struct mst_budget *b)
@@ -150,6 +168,7 @@ static void find_below_limit(struct mst_inquiry *q)
     } else if (started_too_slowly(q)) {
         f = mst_found(q, MST_CODE_APACHE_SPAWNING, MST_LIKELY, q->b.ns[MST_PART_QUEUE]);
         mst_found_number(f, "forks", front->forks);
+        plan_beyond_limit(q, f, front);
     } else {
         f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, q->b.ns[MST_PART_QUEUE]);
     }
@@ -320,6 +339,8 @@ static void find_php_below_limit(struct mst_inquiry *q)
     f->of = php;
     note_workers(f, php);
     mst_found_number(f, "forks", php->forks);
+    if (forked)
+        plan_beyond_limit(q, f, php);
     mst_say_php_below_limit(f, &q->b, forked);
 }
 
