@@ -30,8 +30,7 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
     /* When all of them are there, they are too few. */
     { PHP "UPDATE samples SET workers_limit = 6 WHERE server_id = 2;"
       "UPDATE samples SET forks = 0 WHERE server_id = 2;"
-      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after';"
-      "UPDATE client_summary SET concurrency = 20", "php-spawning",
+      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'", "php-spawning",
       "PHP's processes were started too slowly for this load, and it can have at most 6 workers, "
       "where 20 requests are there at once." },
     { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
