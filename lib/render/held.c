@@ -11,6 +11,7 @@
 #define DOING_MAX 240u
 #define WHO_MAX   (MST_NAME_MAX + 16u)
 #define QUEUE_MAX 80u
+#define THESE_MAX 64u
 #define HELD_MAX  8u       /* groups that are told */
 
 /* "wait for database mysql localhost, the longest for 19.0 s". */
@@ -39,6 +40,17 @@ static void say_who(char who[WHO_MAX], const struct mst_held *h)
              h->pool != NULL ? h->pool->label : h->server->is_php ? "PHP" : "Apache");
 }
 
+/* "all of its 5 workers", "its only worker", "4 of its 5 workers". */
+static void say_these(char these[THESE_MAX], const struct mst_held *h)
+{
+    if (h->count == 1 && h->limit == 1)
+        snprintf(these, THESE_MAX, "its only worker");
+    else if (h->count == h->limit)
+        snprintf(these, THESE_MAX, "all of its %" PRIu64 " workers", h->limit);
+    else
+        snprintf(these, THESE_MAX, "%" PRIu64 " of its %" PRIu64 " workers", h->count, h->limit);
+}
+
 /* " 3 connections wait in the accept queue."; "": none, or not known. */
 static void say_queue(char queue[QUEUE_MAX], const struct mst_held *h)
 {
@@ -52,23 +64,24 @@ static void say_queue(char queue[QUEUE_MAX], const struct mst_held *h)
 
 static void say_stuck(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
 {
-    char who[WHO_MAX], queue[QUEUE_MAX];
+    char who[WHO_MAX], queue[QUEUE_MAX], these[THESE_MAX];
 
     say_who(who, h);
+    say_these(these, h);
     say_queue(queue, h);
-    snprintf(sentence, MST_HELD_MAX, "%s is stuck: %" PRIu64 " of its %" PRIu64 " workers %s. %s "
-             "are busy, and none has taken a request for %s.%s", who, h->count, h->limit, doing,
+    snprintf(sentence, MST_HELD_MAX, "%s is stuck: %s %s. %s are busy, and none has taken a request "
+             "for %s.%s", who, these, doing,
              h->busy >= h->limit ? "All" : "Nearly all", mst_format_time(h->idle_ns).text, queue);
 }
 
 static void say_full(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
 {
-    char who[WHO_MAX], queue[QUEUE_MAX];
+    char who[WHO_MAX], queue[QUEUE_MAX], these[THESE_MAX];
 
     say_who(who, h);
+    say_these(these, h);
     say_queue(queue, h);
-    snprintf(sentence, MST_HELD_MAX, "%s has no free worker: %" PRIu64 " of its %" PRIu64
-             " workers %s.%s", who, h->count, h->limit, doing, queue);
+    snprintf(sentence, MST_HELD_MAX, "%s has no free worker: %s %s.%s", who, these, doing, queue);
 }
 
 static void say_long(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)

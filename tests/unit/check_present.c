@@ -92,8 +92,8 @@ START_TEST(test_php_is_stuck)
     php.listeners_known = true;
     php.listener_count = 1;
     listeners[0] = (struct mst_snapshot_listener){ .pool = "www", .queue = 15 };
-    ck_assert_str_eq(tell(), "PHP is stuck: 3 of its 3 workers wait for database mysql localhost, "
-                     "the longest for 8.00 s. All are busy, and none has taken a request for "
+    ck_assert_str_eq(tell(), "PHP is stuck: all of its 3 workers wait for database mysql "
+                     "localhost, the longest for 8.00 s. All are busy, and none has taken a request for "
                      "7.00 s. 15 connections wait in the accept queue.\n");
     slots[1][2].request_for_ns = S;   /* one of them has just taken it */
     ck_assert_ptr_null(strstr(tell(), "stuck"));
@@ -114,7 +114,7 @@ START_TEST(test_apache_waits_where_its_php_waits)
                      "longest for 5.00 s. All are busy, and none has taken a request for "
                      "6.00 s.\n");
     fill(1, 4, 70);   /* the requests of another Apache */
-    ck_assert_str_eq(tell(), "Apache is stuck: 4 of its 4 workers are in the state handling, the "
+    ck_assert_str_eq(tell(), "Apache is stuck: all of its 4 workers are in the state handling, the "
                      "longest for 9.00 s. All are busy, and none has taken a request for "
                      "6.00 s.\n");
 }
@@ -129,11 +129,11 @@ START_TEST(test_a_number_that_is_not_enough)
     waits(busy(&slots[1][0], 7, 4 * S), "lock", "/a", S);
     ck_assert_ptr_nonnull(strstr(tell(), "wait"));
     waits(busy(&slots[1][1], 7, 4 * S), "lock", "/b", S);
-    ck_assert_ptr_nonnull(strstr(tell(), "1 of its 1 workers is in the state handling"));
+    ck_assert_ptr_nonnull(strstr(tell(), "its only worker is in the state handling"));
     begin(1, MST_UNKNOWN);
     busy(&slots[0][0], 7, 5 * S);
     waits(busy(&slots[1][0], 7, 9 * S), "lock", "/a", S);
-    ck_assert_ptr_nonnull(strstr(tell(), "1 of its 1 workers is in the state handling"));
+    ck_assert_ptr_nonnull(strstr(tell(), "its only worker is in the state handling"));
 }
 END_TEST
 
@@ -144,7 +144,7 @@ START_TEST(test_apache_is_stuck_behind_php)
     fill(0, 4, 7);
     fill(1, 3, 7);
     slots[0][3].state = "sending";
-    ck_assert_str_eq(tell(), "PHP is stuck: 3 of its 3 workers are in the state handling, the "
+    ck_assert_str_eq(tell(), "PHP is stuck: all of its 3 workers are in the state handling, the "
                      "longest for 9.00 s. All are busy, and none has taken a request for 7.00 s.\n"
                      "Apache is stuck: 3 of its 4 workers wait for PHP (3 of their requests are "
                      "with its workers, 0 wait for one), the longest for 9.00 s. All are busy, and "
@@ -168,7 +168,7 @@ START_TEST(test_each_pool_by_itself)
     listeners[0] = (struct mst_snapshot_listener){ .pool = "www", .queue = 1 };
     listeners[1] = (struct mst_snapshot_listener){ .pool = "api", .queue = 40 };
     fill(1, 3, 7);
-    ck_assert_ptr_nonnull(strstr(tell(), "PHP's pool www is stuck: 3 of its 3 workers are in"));
+    ck_assert_ptr_nonnull(strstr(tell(), "PHP's pool www is stuck: all of its 3 workers are in"));
     ck_assert_ptr_nonnull(strstr(told, "6.00 s. 1 connection waits in the accept queue.\n") ?
                           told : strstr(told, "7.00 s. 1 connection waits in the accept queue.\n"));
     ck_assert_ptr_null(strstr(told, "api"));
@@ -249,8 +249,8 @@ START_TEST(test_no_free_worker)
     php.listener_count = 1;
     listeners[0] = (struct mst_snapshot_listener){ .pool = "www", .queue = 15 };
     ck_assert_str_eq(tell(), "");
-    ck_assert_str_eq(tell_full(), "PHP has no free worker: 3 of its 3 workers wait for sleep, the "
-                     "longest for 50.0 ms. 15 connections wait in the accept queue.");
+    ck_assert_str_eq(tell_full(), "PHP has no free worker: all of its 3 workers wait for sleep, "
+                     "the longest for 50.0 ms. 15 connections wait in the accept queue.");
     listeners[0].queue = 0;
     ck_assert_str_eq(tell_full(), "");
     listeners[0].queue = 15;

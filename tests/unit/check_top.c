@@ -424,7 +424,7 @@ START_TEST(test_who_is_stuck)
     mst_top_take(&top, 1, &php.board, AT_NS, WALL_NS);
     mst_top_conclude(&top);
     draw(80, 24);
-    ck_assert_str_eq(screen.lines[1].text, "PHP is stuck: 2 of its 2 workers wait for lock "
+    ck_assert_str_eq(screen.lines[1].text, "PHP is stuck: all of its 2 workers wait for lock "
                      "/var/lock/a?[31m, the longest for");
     ck_assert_str_eq(screen.lines[2].text, "8.00 s. All are busy, and none has taken a request for "
                      "8.00 s.");

@@ -500,7 +500,7 @@ def test_the_page_says_who_is_stuck(browser, locked_php):
     assert (now["held"], now["alike"], now["wait"], now["workers_limit"]) == (2, 2, "lock", 2)
     assert now["longest_seconds"] >= now["none_taken_for_seconds"] >= 2
     for sentence in (said, now["sentence"]):
-        assert re.match(r"PHP is stuck: 2 of its 2 workers wait for lock .*, the longest for [\d.]+ s\. "
+        assert re.match(r"PHP is stuck: all of its 2 workers wait for lock .*, the longest for [\d.]+ s\. "
                         r"All are busy, and none has taken a request for [\d.]+ s\. 2 connections wait "
                         r"in the accept queue\.$", sentence), sentence
     assert "too few" not in minute and title.startswith("stuck · ")

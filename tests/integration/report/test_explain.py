@@ -157,7 +157,7 @@ def test_php_stuck_in_a_lock(php_server, fpm_masters, tmp_path):
                 connection.close()
     f = first(found)
     assert (f["certainty"], f["requests"]) == ("certain", 3)
-    assert f["text"].startswith("PHP is stuck: 3 of its 3 workers wait for lock ")
+    assert f["text"].startswith("PHP is stuck: all of its 3 workers wait for lock ")
     assert f["text"].endswith("2 connections wait in the accept queue. 5 of 5 requests in flight in "
                               "Apache are for /lock.php.")
     assert {w["wait"] for w in found["now"][1]["workers"]} == {"lock"}
@@ -193,7 +193,7 @@ def test_mod_php_stuck_in_a_lock(php_server, php_boards):
             for connection in connections:
                 connection.close()
     f = first(found)
-    assert f["text"].startswith("Apache is stuck: 3 of its 3 workers wait for lock "), f
+    assert f["text"].startswith("Apache is stuck: all of its 3 workers wait for lock "), f
     assert "not measured" not in f["action"] and f["certainty"] == "certain"
     assert {w["wait"] for w in found["now"][0]["workers"]} == {"lock"}
 

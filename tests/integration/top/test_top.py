@@ -132,7 +132,7 @@ def test_what_php_waits_for(php_server, fpm_masters, terminal):
         assert re.search(r"^ 2 +\d+ handling .* sleep, [\d.]+ m?s", shown, re.M), shown
         assert re.search(r"^ 2  \S+ +3/3 ", shown, re.M), shown
         # 80 by 24: who is stuck, on what; PHP's requests, then Apache's, which wait for the same.
-        shown = terminal.shows("PHP is stuck: 3 of its 3 workers wait for sleep, ").split("\n")
+        shown = terminal.shows("PHP is stuck: all of its 3 workers wait for sleep, ").split("\n")
         assert shown[1].startswith("PHP is stuck") and len(shown[:24]) == 24
         rows = re.findall(r"^ ([12]) +\d+ handling .* (sleep), ", "\n".join(shown), re.M)
         assert rows[:4] == [("2", "sleep")] * 3 + [("1", "sleep")], shown
