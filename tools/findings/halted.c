@@ -59,7 +59,8 @@ void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f)
 
     for (i = 0; i < 2; i++)
         if (servers[i] != NULL && read_halted(q, servers[i], &h) &&
-            (h.requests > 0 || f->code == MST_CODE_STUCK_REQUESTS)) {
+            (h.requests > 0 || f->code == MST_CODE_STUCK_REQUESTS ||
+             (f->code == MST_CODE_CANNOT_TELL && h.state != 'D'))) {
             mst_say_halted(f, &h);
             return;
         }

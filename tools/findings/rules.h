@@ -32,7 +32,8 @@ void mst_find_h2_workers(struct mst_inquiry *q);   /* workers.c */
 void mst_find_holders(struct mst_inquiry *q);      /* held.c */
 void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
 /* Adds to a finding about slow or stuck requests that a process of the front or its PHP was
- * stopped, or waited uninterruptibly, while it had requests. */
+ * stopped, or waited uninterruptibly, while it had requests; where it cannot be told why requests
+ * waited, also that one was stopped while it had none. */
 void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f);   /* halted.c */
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
 void mst_find_cold_start(struct mst_inquiry *q);   /* cold.c */

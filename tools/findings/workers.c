@@ -175,6 +175,8 @@ static void find_below_limit(struct mst_inquiry *q)
     f->requests = front->waited;
     note_workers(f, front);
     mst_say_below_limit(f, &q->b);
+    if (f->code == MST_CODE_CANNOT_TELL)
+        mst_note_halted(q, f);
 }
 
 /* ---- PHP's --------------------------------------------------------------------------------- */
@@ -342,6 +344,8 @@ static void find_php_below_limit(struct mst_inquiry *q)
     if (forked)
         plan_beyond_limit(q, f, php);
     mst_say_php_below_limit(f, &q->b, forked);
+    if (!forked)
+        mst_note_halted(q, f);
 }
 
 /* A PHP behind another server than Apache does not know when requests were handed to it.
