@@ -159,8 +159,7 @@ class Stage:
 
     def narrow(self, bytes_per_second):
         """A slow link; Apaches that are started from then on are behind it."""
-        link = network.Narrow()
-        link.RATE = bytes_per_second
+        link = network.Narrow(bytes_per_second)
         self.stack.enter_context(link)
         return link
 

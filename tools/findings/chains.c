@@ -44,6 +44,14 @@ static bool are_held_by_uploads(const struct mst_inquiry *q, const struct mst_fi
     return have_half(q, q->b.ns[MST_PART_UPLOAD]);
 }
 
+/* Time that requests waited for PHP is not a worker's of PHP. */
+static bool are_phps_held_by_uploads(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                                     const struct mst_finding *root)
+{
+    (void)symptom, (void)root;
+    return have_half(q, q->b.ns[MST_PART_UPLOAD] + q->b.ns[MST_PART_PHP_WAIT] / 2);
+}
+
 static bool are_held_by_headers(const struct mst_inquiry *q, const struct mst_finding *symptom,
                                 const struct mst_finding *root)
 {
@@ -188,6 +196,7 @@ static const struct link slowness[] = {
     ONE_AT_A_TIME(MST_CODE_PHP_WORKERS),
     ONE_AT_A_TIME(MST_CODE_APACHE_WORKERS),
     ONE_AT_A_TIME(MST_CODE_H2_WORKERS),
+    { MST_CODE_PHP_WORKERS, MST_CODE_SLOW_UPLOAD, are_phps_held_by_uploads, true },
     { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_UPLOAD, are_held_by_uploads, true },
     { MST_CODE_APACHE_WORKERS, MST_CODE_SLOW_HEADERS, are_held_by_headers, true },
     SLOW_CLIENTS(MST_CODE_APACHE_WORKERS, are_held_by_sending),

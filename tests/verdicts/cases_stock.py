@@ -1,0 +1,205 @@
+"""Mistakes that sites make, on the limits that Debian's packages come with: event and FPM's pool of
+five, prefork and mod_php."""
+import os
+import signal
+
+import pages
+from cases_controls import HOLDERS
+from judge import case
+
+SITE = ("CREATE DATABASE site", "CREATE TABLE site.meta (id INT AUTO_INCREMENT PRIMARY KEY, name "
+        "VARCHAR(40), value TEXT)", "INSERT INTO site.meta (name, value) SELECT concat('n', seq), "
+        "repeat('x', 200) FROM seq_1_to_60000")
+NO_INDEX = "SELECT SQL_NO_CACHE count(*) FROM site.meta WHERE value LIKE '%y%'"
+
+
+def with_site(stage, apache):
+    """A database with a table that has no index for what pages ask of it."""
+    server = stage.mariadb()
+    apache.page("make.php", pages.queries(server.port, *SITE))
+    assert apache.get("/make.php").text() == "done"
+    apache.page("q.php", pages.queries(server.port, NO_INDEX))
+
+
+# ---- the database, and services --------------------------------------------------------
+
+@case("database php-workers cpu-neighbour", also="database", within=3,
+      maybe="php-workers cpu-neighbour")
+def missing_index_behind_the_stock_pool(stage):
+    apache, _ = stage.stock_php()
+    with_site(stage, apache)
+    return stage.record(*stage.ab("/q.php", 4, 400, "-t", "4"))
+
+
+@case("database cpu-neighbour", also="database", within=2, maybe="cpu-neighbour")
+def missing_index_on_mod_php(stage):
+    apache = stage.apache("prefork", stock=True, mod_php=True)
+    with_site(stage, apache)
+    return stage.record(*stage.ab("/q.php", 4, 400, "-t", "4"))
+
+
+@case("php-workers http", also="php-workers http", within=2, light=True)
+def plugin_calls_a_slow_service(stage):
+    backend = stage.backend(0.2)
+    apache, _ = stage.stock_php()
+    apache.page("p.php", pages.fetch(backend.url))
+    return stage.record(*stage.ab("/p.php", 15, 90))
+
+
+@case("http", light=True)
+def plugin_calls_a_slow_service_on_mod_php(stage):
+    backend = stage.backend(0.2)
+    apache = stage.apache("prefork", stock=True, mod_php=True)
+    apache.page("p.php", pages.fetch(backend.url))
+    return stage.record(*stage.ab("/p.php", 5, 90))
+
+
+@case("http php-workers", also="http", maybe="php-workers", light=True)
+def cron_calls_its_own_site(stage):
+    """Each third page starts another one of the same pool, and waits for its answer."""
+    apache, _ = stage.stock_php()
+    apache.page("cron.php", pages.nap(100))
+    apache.page("page.php", pages.some(0.33, pages.fetch(stage.url("/cron.php")), pages.nap(20)))
+    return stage.record(*stage.ab("/page.php", 12, 240))
+
+
+@case("php-workers process", also="php-workers process", within=2, light=True)
+def image_converter_behind_the_stock_pool(stage):
+    apache, _ = stage.stock_php()
+    apache.page("x.php", "<?php exec('sleep 0.1'); echo 'done';")
+    return stage.record(*stage.ab("/x.php", 15, 150))
+
+
+# ---- PHP -------------------------------------------------------------------------------
+
+@case("compiling cpu application-cpu", also="compiling", within=2, maybe="application-cpu cpu")
+def no_opcache_on_mod_php(stage):
+    apache = stage.apache("prefork", stock=True, mod_php=True)
+    lines = "".join(f"function f{i}($a) {{ return $a . '{i}' . strlen($a) * {i}; }}\n"
+                    for i in range(3000))
+    apache.page("many.php", f"<?php\n{lines}echo 'done';")
+    return stage.record(*stage.wrk("/many.php", 4))
+
+
+@case("cold-start", also="cold-start", maybe="php-spawning sleep tail php-workers", light=True)
+def first_requests_fill_a_cache(stage):
+    """All that comes before the cache is full waits for that, two seconds; later pages do not."""
+    apache, _ = stage.roomy_php(20)
+    apache.page("c.php", "<?php $f = fopen('/tmp/cache', 'c+'); flock($f, LOCK_EX); "
+                         "if (fstat($f)['size'] == 0) { usleep(2000000); fwrite($f, 'full'); } "
+                         "flock($f, LOCK_UN); usleep(10000); echo 'done';")
+    return stage.record(*stage.ab("/c.php", 8, 1200))
+
+
+@case("tail sleep", also="tail", within=2, maybe="held-by sleep", light=True)
+def sweep_in_one_request_of_fifty(stage):
+    apache, _ = stage.roomy_php(20)
+    apache.page("s.php", pages.some(0.02, pages.nap(900), pages.nap(15)))
+    return stage.record(*stage.ab("/s.php", 6, 500))
+
+
+@case("php-spawning php-workers", maybe="sleep", light=True)
+def short_burst_on_the_stock_pool(stage):
+    """It has ended before FPM has started its five."""
+    apache, _ = stage.stock_php()
+    apache.page("nap.php", pages.nap(20))
+    return stage.record(*stage.ab("/nap.php", 20, 200))
+
+
+@case("answers-5xx", light=True)
+def pool_that_apache_may_not_reach(stage):
+    """The socket belongs to another user, and lets nobody else in."""
+    apache, fpm = stage.stock_php(record=False)
+    apache.page("quick.php", pages.QUICK)
+    os.chown(fpm.socket, 0, 0)
+    fpm.socket.chmod(0o600)
+    return stage.record(*stage.hey("/quick.php", 4, rate=40))
+
+
+# ---- Apache ----------------------------------------------------------------------------
+
+# Of user u, "right": htpasswd -nbB -C 10.
+PASSWORD = "u:$2y$10$gWKNqttdJv/mCPh/9F576OOhlZvaX/x3TbeB.AfA13vyDzqGZiGR2\n"
+
+
+@case("keepalive apache-workers", also="keepalive", within=2, maybe="sleep")
+def idle_connections_take_the_stock_prefork(stage):
+    """A hundred and forty-eight clients of 150 ask nothing more."""
+    apache = stage.apache("prefork", "KeepAliveTimeout 60\n", stock=True, mod_php=True)
+    apache.page("nap.php", pages.nap(20))
+    stage.program(*stage.python(HOLDERS, apache.port, 148))
+    stage.in_flight(apache, 148)
+    return stage.record(*stage.hey("/nap.php", 8, "-disable-keepalive"))
+
+
+@case("checks cpu", also="checks", within=2, maybe="cpu application-cpu")
+def passwords_of_bcrypt(stage):
+    """Each request computes the hash of a password again."""
+    words = stage.script("passwords", PASSWORD)
+    stage.apache("event", f'<Location "/">\nAuthType Basic\nAuthName "a"\nAuthUserFile "{words}"\n'
+                 "Require valid-user\n</Location>\n", stock=True,
+                 modules=["auth_basic", "authn_core", "authn_file", "authz_user"])
+    return stage.record(*stage.hey("/index.html", 4, "-a", "u:right"))
+
+
+@case("answers-4xx", light=True)
+def upload_above_the_limit(stage):
+    apache, _ = stage.stock_php(extra="LimitRequestBody 1000\n")
+    apache.page("p.php", pages.QUICK)
+    return stage.record(*stage.hey("/p.php", 4, "-m", "POST", "-d", "x" * 5000, rate=40))
+
+
+@case("answers-5xx", light=True)
+def rewrites_in_a_circle(stage):
+    stage.apache("event", '<Directory "@ROOT@/htdocs">\nRewriteEngine On\n'
+                 'RewriteRule "^(.*)$" "/again/$1"\n</Directory>\n', stock=True,
+                 modules=["rewrite"])
+    return stage.record(*stage.hey("/index.html", 4, rate=40))
+
+
+@case("answers-3xx", light=True)
+def every_page_is_sent_to_https(stage):
+    apache, _ = stage.stock_php(extra='Redirect permanent "/" "https://127.0.0.1:9/"\n')
+    apache.page("quick.php", pages.QUICK)
+    return stage.record(*stage.ab("/quick.php", 4, 2000))
+
+
+@case("slow-clients", light=True)
+def slow_readers_of_the_stock_event(stage):
+    apache = stage.apache("event", "SendBufferSize 16384\n", stock=True)
+    apache.page("large", bytes(300_000))
+    return stage.record(*stage.python(pages.SLOW_READERS, apache.port, 20, "/large"))
+
+
+@case("stuck-requests cannot-tell sleep tail", also="stuck-requests", within=3,
+      maybe="sleep tail cannot-tell held-by cold-start")
+def children_of_the_stock_prefork_are_stopped(stage):
+    """Four of five children, with a request each, until the load has ended."""
+    apache = stage.apache("prefork", stock=True, mod_php=True)
+    apache.page("nap.php", pages.nap(50))
+
+    def stop():
+        busy = apache.children()[:4]
+        for pid in busy:
+            os.kill(pid, signal.SIGSTOP)
+            stage.stack.callback(os.kill, pid, signal.SIGCONT)
+    stage.after(60, stop)
+    return stage.record(*stage.hey("/nap.php", 5, "-t", "2", seconds=5))
+
+
+# ---- healthy ---------------------------------------------------------------------------
+
+@case("nothing application-cpu", maybe="application-cpu compiling", light=True,
+      never="php-workers apache-workers php-spawning")
+def control_stock_pool(stage):
+    apache, _ = stage.stock_php()
+    apache.page("b.php", pages.burn(3))
+    return stage.record(*stage.hey("/b.php", 2, rate=20))
+
+
+@case("nothing application-cpu", maybe="application-cpu compiling", light=True,
+      never="apache-workers apache-spawning")
+def control_stock_mod_php(stage):
+    apache = stage.apache("prefork", stock=True, mod_php=True)
+    apache.page("b.php", pages.burn(3))
+    return stage.record(*stage.hey("/b.php", 2, rate=20))
