@@ -229,7 +229,7 @@ START_TEST(test_unknown_is_null)
     ck_assert_int_eq(mst_archive_add_process(a, server, 1, &process, 4), 0);
     ck_assert_int_eq(mst_archive_add_memory(a, server, 1, 2, 3, 4, 5, 6), 0);
     ck_assert_int_eq(mst_archive_add_machine(a, run, 1, MST_MOMENT_DURING, &machine), 0);
-    ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", MST_PROC_SERVER, 1), 0);
+    ck_assert_int_eq(mst_archive_add_program(a, run, "php-fpm", MST_PROC_SERVER, 1, 2), 0);
     ck_assert_int_eq(mst_archive_add_client_result(a, run, &result, &plan),
                      0);
     ck_assert_int_eq(mst_archive_add_client_row(a, run, &row), 0);

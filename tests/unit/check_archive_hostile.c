@@ -52,7 +52,7 @@ static const char rows[] =
     "(1, 1000000000, 'during', 1, 2), (1, 2000000000, 'during', 2, 4);"
     "INSERT INTO pool_samples VALUES (2, 1000000000, 'before', 'site', 10, 1, 0, 1);"
     "INSERT INTO port_samples VALUES (1, 1000000000, '127.0.0.1:80', 500, 28232);"
-    "INSERT INTO programs VALUES (1, 'ab', 5, 'tool');"
+    "INSERT INTO programs VALUES (1, 'ab', 5, 'tool', NULL);"
     "INSERT INTO environment VALUES (1, 'cpus', '2');"
     "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');"
     "INSERT INTO findings (run_id, rank, code, certainty, text) VALUES (1, 1, 'nothing', "

@@ -44,6 +44,11 @@
     "WHERE server_id = 1; UPDATE servers SET cgroup = '/g', oom_kills = 0, memory_stall_ns = " \
     stall_ns " WHERE id = 1"
 
+/* Programs of this machine waited for a disk nearly all the time. */
+#define DISK \
+    "UPDATE machine_samples SET io_stall_ns = 0;" \
+    "UPDATE machine_samples SET io_stall_ns = 3900000000 WHERE moment = 'end';"
+
 #define HEY(requests) \
     "UPDATE runs SET tool = 'hey'; UPDATE client_results SET requests = " requests ";"
 #define BUSY_CPUS "UPDATE machine_samples SET busy_ns = total_ns;"
@@ -147,6 +152,13 @@ static const struct { const char *sql, *codes; } found[] = {
     { PHP WAITS("file", "file", "100000000") SHORT("80000000", "200000000"), "memory file" },
     { PHP WAITS("file", "file", "100000000") SHORT("80000000", "0"), "file" },
     { PHP WAITS("file", "file", "100000000") SHORT("8000000", "200000000"), "file" },
+    /* A disk is busy for whose bytes are most. */
+    { PHP WAITS("file", "file", "100000000") DISK "INSERT INTO programs VALUES (1, 'php-fpm', "
+      "1000000, 'server', 90000000), (1, 'dd', 1000000, 'other', 9000000)", "disk file" },
+    { PHP WAITS("file", "file", "100000000") DISK "INSERT INTO programs VALUES (1, 'php-fpm', "
+      "1000000, 'server', 9000000), (1, 'dd', 1000000, 'other', 90000000)", "disk-neighbour file" },
+    { PHP WAITS("file", "file", "100000000") DISK "INSERT INTO programs VALUES (1, 'php-fpm', "
+      "1000000, 'server', NULL), (1, 'dd', 1000000, 'other', NULL)", "disk file" },
 };
 
 /* What the share of each code is a part of; of the others it is the requests' time. */
@@ -158,6 +170,7 @@ static const char *const shares_of[MST_CODE_COUNT] = {
     [MST_CODE_PHP_FATAL] = "requests", [MST_CODE_PHP_DOWN] = "requests",
     [MST_CODE_HELD_BY] = "held", [MST_CODE_LOGGING] = "held",
     [MST_CODE_STUCK_REQUESTS] = "workers", [MST_CODE_MEMORY] = "span",
+    [MST_CODE_DISK] = "span", [MST_CODE_DISK_NEIGHBOUR] = "span",
 };
 
 static void expect_shares(const struct made *m)

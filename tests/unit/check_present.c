@@ -93,8 +93,8 @@ START_TEST(test_php_is_stuck)
     php.listener_count = 1;
     listeners[0] = (struct mst_snapshot_listener){ .pool = "www", .queue = 15 };
     ck_assert_str_eq(tell(), "PHP is stuck: all of its 3 workers wait for database mysql "
-                     "localhost, the longest for 8.00 s. All are busy, and none has taken a request for "
-                     "7.00 s. 15 connections wait in the accept queue.\n");
+                     "localhost, the longest for 8.00 s. All are busy, and none has taken a "
+                     "request for 7.00 s. 15 connections wait in the accept queue.\n");
     slots[1][2].request_for_ns = S;   /* one of them has just taken it */
     ck_assert_ptr_null(strstr(tell(), "stuck"));
 }

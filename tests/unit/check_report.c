@@ -594,9 +594,10 @@ START_TEST(test_text_of_long_program_names)
         begin(&m, "long names", "http://127.0.0.1/");
         add_samples(&m, 1, 10);
         add_request(&m, 1, START, 0, MS, 200);
-        sql(&m, "INSERT INTO programs VALUES (1, printf('%%.*c', %u, 'x'), 3000000000, 'other'), "
-            "(1, printf('%%.*c', 300, 'y'), 2000000000, NULL), "
-            "(1, 'z', 1000000000, 'server')", length);
+        sql(&m, "INSERT INTO programs VALUES "
+            "(1, printf('%%.*c', %u, 'x'), 3000000000, 'other', NULL), "
+            "(1, printf('%%.*c', 300, 'y'), 2000000000, NULL, NULL), "
+            "(1, 'z', 1000000000, 'server', NULL)", length);
         summarize(&m);
         text.used = 0;
         mst_sink_init(&sink, keep, &text);

@@ -432,7 +432,7 @@ static const char *const strange[] = {
     "DELETE FROM samples; DELETE FROM server_requests; DELETE FROM client_results",
     "UPDATE servers SET producer = 'php', mpm = hex(zeroblob(200)), unknown = hex(zeroblob(900))",
     "INSERT INTO notes SELECT 1, 1, hex(zeroblob(2000))",
-    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5, 'other' FROM "
+    "INSERT INTO programs SELECT 1, hex(zeroblob(20 + column1)), 5, 'other', 6 FROM "
     "(VALUES (1), (2), (3), (4), (5), (6))",
     "UPDATE environment SET value = '-3'",
     PHP "UPDATE php_requests SET run_ns = 9223372036854775807, wait_ns = -1, script = x'ff0a'",

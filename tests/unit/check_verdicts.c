@@ -204,31 +204,31 @@ END_TEST
 /* With all CPUs busy; which programs, and whose they are. */
 static const struct { const char *sql, *verdict; } cpus[] = {
     /* An FPM that Apache calls, without a board: found by its socket. */
-    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')",
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server', NULL)",
       "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most 1 of 10 workers "
       "were." },
-    { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other')",
+    { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other', NULL)",
       "The CPUs were 100.0 % busy, but mostly with other programs" },
     /* A name is not a proof, whether PHP was recorded or not. */
-    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
-      "(1, 'php-fpm8.2', 6000000000, 'other')",
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server', NULL), "
+      "(1, 'php-fpm8.2', 6000000000, 'other', NULL)",
       "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
       "and ab (most with php-fpm8.2, 6.00 s)" },
-    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, NULL)",
+    { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, NULL, NULL)",
       "The CPUs were 100.0 % busy, but mostly with other programs" },
     { PHP_SERVER "UPDATE servers SET cpu_ns = 9000000 WHERE id = 2;"
-      "INSERT INTO programs VALUES (1, 'phpunit', 7000000000, NULL)",
+      "INSERT INTO programs VALUES (1, 'phpunit', 7000000000, NULL, NULL)",
       "The CPUs were 100.0 % busy, but mostly with other programs" },
     { PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
-      "INSERT INTO programs VALUES (1, 'pool', 7000000000, NULL)",
+      "INSERT INTO programs VALUES (1, 'pool', 7000000000, NULL, NULL)",
       "The CPUs were the limit: 100.0 % busy, most with pool" },
     /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
      * rest. */
     { PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
-      "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000, 'server')",
+      "INSERT INTO programs VALUES (1, 'php-fpm8.2', 2000000000, 'server', NULL)",
       "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP and ab." },
-    { "INSERT INTO programs VALUES (1, 'apache2', 1000000000, 'server'), (1, "
-      "'processes that cannot be seen from here', 6000000000, 'unseen')",
+    { "INSERT INTO programs VALUES (1, 'apache2', 1000000000, 'server', NULL), (1, "
+      "'processes that cannot be seen from here', 6000000000, 'unseen', NULL)",
       "The CPUs were 100.0 % busy, but mostly with other programs than the server, PHP "
       "and ab (most with processes that cannot be seen from here, 6.00 s)" },
 };
@@ -250,8 +250,9 @@ START_TEST(test_programs_and_their_owners)
     struct run r = quiet_run();
     struct made m;
 
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server'), "
-                 "(1, 'php-fpm8.2', 3000000000, 'other'), (1, 'x', 2000000000, 'theirs')");
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 1000000000, 'server', NULL), "
+                 "(1, 'php-fpm8.2', 3000000000, 'other', NULL), "
+                 "(1, 'x', 2000000000, 'theirs', NULL)");
     ck_assert_uint_eq(m.s.program_count, 3);
     ck_assert_int_eq(m.s.programs[0].owner, MST_PROC_OTHER);
     ck_assert_int_eq(m.s.programs[1].owner, MST_PROC_OWNER_COUNT);
@@ -269,7 +270,7 @@ START_TEST(test_cpu_of_the_tool)
 
     r.machine_busy_ns = 2 * r.duration_ns;
     r.tool_cpu_ns = r.duration_ns / 2;
-    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server')");
+    make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server', NULL)");
     expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
                        "1 of 10 workers were; ab itself took 25.0 % of that");
     unmake(&m);

@@ -70,6 +70,31 @@ def image_converter_behind_the_stock_pool(stage):
     return stage.record(*stage.ab("/x.php", 15, 150))
 
 
+# Writes and syncs one file of 8 MB over and over, as a backup does with many.
+BACKUP = """
+import os, sys, time
+end = time.monotonic() + 60
+file = os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT, 0o600)
+while time.monotonic() < end:
+    os.pwrite(file, os.urandom(1 << 20) * 8, 0)
+    os.fsync(file)
+"""
+
+
+@case("disk-neighbour file", also="disk-neighbour", within=2, maybe="file")
+def backup_takes_the_disk(stage):
+    apache, _ = stage.roomy_php()
+    place = stage.scratch / "uploads"
+    place.mkdir()
+    place.chmod(0o777)
+    apache.page("w.php", f"<?php $n = '{place}/' . getmypid(); $f = fopen($n, 'w'); "
+                         "fwrite($f, str_repeat('x', 20000)); fsync($f); fclose($f); unlink($n); "
+                         "echo 'done';")
+    for number in range(3):
+        stage.program(*stage.python(BACKUP, stage.scratch / f"backup{number}"))
+    return stage.record(*stage.ab("/w.php", 4, 2000, "-t", "4"))
+
+
 # ---- PHP -------------------------------------------------------------------------------
 
 @case("compiling cpu application-cpu", also="compiling", within=2, maybe="application-cpu cpu")

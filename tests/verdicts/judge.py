@@ -10,8 +10,8 @@ NEVER = {
     "php-fatal", "php-down", "server-restarted", "h2-workers", "cpu-quota", "memory", "descriptors",
     "local-ports", "compiling", "cold-start", "php-connections",
     "event-connections", "child-churn", "slow-upload", "slow-headers", "server-paced",
-    "slow-network", "memory-neighbour", "cpu-neighbour", "database", "cache", "http", "process",
-    "dns", "mail", "backend", "tls", "logging"}
+    "slow-network", "memory-neighbour", "disk-neighbour", "cpu-neighbour", "database", "cache",
+    "http", "process", "dns", "mail", "backend", "tls", "logging"}
 
 
 @dataclass

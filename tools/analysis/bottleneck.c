@@ -203,6 +203,26 @@ const struct mst_summary_program *mst_program_of_others(const struct mst_summary
     return NULL;
 }
 
+struct mst_disk_use mst_disk_use_of(const struct mst_summary *s)
+{
+    struct mst_disk_use use = { 0 };
+    size_t i;
+
+    for (i = 0; i < s->program_count; i++) {
+        const struct mst_summary_program *program = &s->programs[i];
+        uint64_t bytes = mst_known(program->disk_bytes);
+
+        if (program->owner != MST_PROC_OTHER) {
+            use.own_bytes += bytes;
+        } else if (bytes > 0) {
+            use.others_bytes += bytes;
+            if (use.other == NULL || bytes > use.other->disk_bytes)
+                use.other = program;
+        }
+    }
+    return use;
+}
+
 bool mst_waits_are_too_short(const struct mst_summary_server *server)
 {
     return mst_summary_is_short(server) &&

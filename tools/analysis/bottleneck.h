@@ -37,6 +37,14 @@ uint64_t mst_own_cpu_ns(const struct mst_summary *s);
  * where the CPUs and how busy they were are known. */
 uint64_t mst_cpu_worked_ns(const struct mst_summary *s);
 
+/* What was read from and written to disks meanwhile. */
+struct mst_disk_use {
+    uint64_t own_bytes;                /* of the servers, the load tool and the recorder */
+    uint64_t others_bytes;
+    const struct mst_summary_program *other;   /* of those the one with the most; NULL: none */
+};
+struct mst_disk_use mst_disk_use_of(const struct mst_summary *s);
+
 /* The part of the used CPU time that was none of this run's: thousandths. 0 also where the CPU time
  * of the machine's programs is not known. */
 uint64_t mst_cpu_of_others_milli(const struct mst_summary *s);

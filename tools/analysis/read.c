@@ -138,7 +138,7 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
 static bool read_programs(struct mst_summary *s, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT program, cpu_ns, owner FROM programs WHERE run_id = :id "
+        "SELECT program, cpu_ns, owner, disk_bytes FROM programs WHERE run_id = :id "
         "ORDER BY cpu_ns DESC, program, owner", s->id);
     struct mst_summary_program *program;
 
@@ -150,6 +150,7 @@ static bool read_programs(struct mst_summary *s, sqlite3 *db)
         }
         program->name = mst_row_string(&q, "program");
         program->cpu_ns = mst_row_number(&q, "cpu_ns");
+        program->disk_bytes = mst_row_number(&q, "disk_bytes");
         program->owner = mst_proc_owner_of(mst_row_text(&q, "owner"));
         s->program_count -= program->name == NULL;
     }

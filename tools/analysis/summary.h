@@ -225,11 +225,12 @@ struct mst_summary_server {
     struct mst_summary_pool *pools;
 };
 
-/* A program of the recording machine that took CPU time during the load. */
+/* A program of the recording machine that took CPU time, or disks, during the load. */
 struct mst_summary_program {
     char    *name;
     enum mst_proc_owner owner;         /* MST_PROC_OWNER_COUNT: an older archive does not tell */
     uint64_t cpu_ns;
+    uint64_t disk_bytes;               /* read from and written to disks; MST_UNKNOWN */
 };
 
 /* Local TCP ports of the recording machine in use towards an address, when most were. */

@@ -349,11 +349,11 @@ int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall
 }
 
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
-                            enum mst_proc_owner owner, uint64_t cpu_ns)
+                            enum mst_proc_owner owner, uint64_t cpu_ns, uint64_t disk_bytes)
 {
     const struct programs_row row = {
         .run_id = NUMBER(run_id), .program = TEXT(name), .cpu_ns = NUMBER(cpu_ns),
-        .owner = TEXT(mst_proc_owner_names[owner]),
+        .owner = TEXT(mst_proc_owner_names[owner]), .disk_bytes = NUMBER(disk_bytes),
     };
 
     return insert_programs(a, &row);

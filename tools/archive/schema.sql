@@ -450,7 +450,7 @@ CREATE TABLE IF NOT EXISTS machine_samples (
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
--- CPU time of the recording machine's programs during the load, by name and owner: processes of one
+-- CPU time and disks of the recording machine's programs during the load, by name and owner: processes of one
 -- name can be of several owners. The name is cut to 15 bytes. 'processes that cannot be seen from
 -- here' is what no process of /proc took, where that is a tenth of all or more: another pid
 -- namespace's.
@@ -458,9 +458,11 @@ CREATE TABLE IF NOT EXISTS programs (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     program           TEXT NOT NULL,
     cpu_ns            INTEGER NOT NULL,
-    owner             TEXT               -- 'server' (processes of the recorded servers, and of the
+    owner             TEXT,              -- 'server' (processes of the recorded servers, and of the
                                          -- local backends that they called), 'tool' (the load
                                          -- tool), 'recorder', 'other', 'unseen'
+    disk_bytes        INTEGER            -- that its processes caused to be read from and written to
+                                         -- disks (/proc/PID/io); NULL: one of them could not be read
 );
 CREATE INDEX IF NOT EXISTS programs_run ON programs (run_id);
 

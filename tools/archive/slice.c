@@ -63,8 +63,8 @@ static const char *const of_whole_run[] = { "client_results", "client_requests",
 static const struct { const char *table, *which, *columns, *sums, *names; } totals[] = {
     { "ends", OF_SERVER, "server_id, kind, end, calls, failed, end_ns",
       "server_id, kind, end, sum(calls), sum(failed), sum(end_ns)", "server_id, kind, end" },
-    { "programs", OF_RUN, "run_id, program, owner, cpu_ns", "run_id, program, owner, sum(cpu_ns)",
-      "run_id, program, owner" },
+    { "programs", OF_RUN, "run_id, program, owner, cpu_ns, disk_bytes",
+      "run_id, program, owner, sum(cpu_ns), sum(disk_bytes)", "run_id, program, owner" },
 };
 
 static bool failed(struct slicing *z, sqlite3 *db)

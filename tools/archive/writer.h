@@ -136,7 +136,7 @@ int mst_archive_add_memory(struct mst_archive *a, int64_t server_id, uint64_t wa
 int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
                             enum mst_moment moment, const struct mst_machine *machine);
 int mst_archive_add_program(struct mst_archive *a, int64_t run_id, const char *name,
-                            enum mst_proc_owner owner, uint64_t cpu_ns);
+                            enum mst_proc_owner owner, uint64_t cpu_ns, uint64_t disk_bytes);
 int mst_archive_add_client_result(struct mst_archive *a, int64_t run_id,
                                   const struct mst_client_result *result,
                                   const struct mst_plan *plan);

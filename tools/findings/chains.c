@@ -214,6 +214,7 @@ static const struct link slowness[] = {
     { MST_CODE_CPU, MST_CODE_COMPILING, is_half_of_cpu, false },
     { MST_CODE_CPU, MST_CODE_CPU_STOLEN, is_much_of_busy, true },
     { MST_CODE_CPU_NEIGHBOUR, MST_CODE_CPU_STOLEN, is_much_of_busy, false },
+    { MST_CODE_FILE, MST_CODE_DISK_NEIGHBOUR, is_headline, false },
     { MST_CODE_FILE, MST_CODE_MEMORY, read_files_again, false },
     { MST_CODE_DISK, MST_CODE_MEMORY, read_files_again, false },
 };

@@ -284,9 +284,11 @@ void mst_find_cpu(struct mst_inquiry *q)
 /* ---- disks, descriptors, ports ------------------------------------------------------------- */
 
 /* PHP measures its waits for files. A disk that is busy for others, or behind the page cache,
- * delays nobody here. */
+ * delays nobody here. Whose processes waited (pressure) does not tell who kept the disk busy: the
+ * bytes of each program do. */
 static void find_disk(struct mst_inquiry *q)
 {
+    const struct mst_disk_use use = mst_disk_use_of(q->s);
     const struct mst_summary_server *front = q->b.front;
     bool of_group = front->resources.group_io_stall_ns != MST_UNKNOWN;
     uint64_t stall = of_group ? front->resources.group_io_stall_ns : q->s->io_stall_ns;
@@ -298,14 +300,17 @@ static void find_disk(struct mst_inquiry *q)
     if (!front->local || stall == MST_UNKNOWN ||
         mst_milli(stall, q->s->duration_ns) < MST_STALL_MILLI)
         return;
-    f = mst_found(q, MST_CODE_DISK, MST_LIKELY, 0);
+    f = mst_found(q, use.others_bytes > use.own_bytes ? MST_CODE_DISK_NEIGHBOUR : MST_CODE_DISK,
+                  MST_LIKELY, 0);
     f->share_milli = mst_milli(stall, q->s->duration_ns);
     f->share_of = MST_SHARE_OF_SPAN;
     f->weight = f->share_milli;
     if (!felt)
         mst_found_no_headline(f);
     mst_found_number(f, "stall_ns", stall);
-    mst_say_disk(f, q->s, of_group, stall);
+    mst_found_number(f, "own_bytes", use.own_bytes);
+    mst_found_number(f, "others_bytes", use.others_bytes);
+    mst_say_disk(f, q->s, of_group, stall, &use);
 }
 
 /* What ran out is the reason of the failures that it made. */

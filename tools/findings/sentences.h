@@ -86,7 +86,7 @@ void mst_say_stolen(struct mst_finding *f, const struct mst_summary *s);
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
                    const struct mst_summary_server *throttled, bool certain);
 void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_group,
-                  uint64_t stall_ns);
+                  uint64_t stall_ns, const struct mst_disk_use *use);
 void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server *server);
 void mst_say_ports(struct mst_finding *f, const struct mst_summary_port *port);
 void mst_say_generator(struct mst_finding *f, const struct mst_budget *b);

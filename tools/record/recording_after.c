@@ -13,6 +13,8 @@
 #include "record/limits.h"
 #include "segment/fields.h"
 
+#define PROGRAM_DISK_BYTES (1 << 20)   /* less is a log's, and no disk feels it */
+
 /* CPU time that no process of /proc took: of processes in another pid namespace, or that are hidden
  * from this user, or that nothing waited for. 0 where it is a small part of all. */
 static uint64_t unseen_cpu(const struct mst_recording *r)
@@ -35,7 +37,7 @@ static int record_unseen(struct mst_recording *r)
     if (cpu_ns == 0 || cpu_ns < r->end.duration_ns / 1000)
         return 0;
     return mst_archive_add_program(r->archive, r->run_id, MST_UNSEEN_PROGRAMS, MST_PROC_UNSEEN,
-                                   cpu_ns);
+                                   cpu_ns, MST_UNKNOWN);
 }
 
 /* The processes that a server is known by: its parent, also that of a new start, and those that
@@ -103,8 +105,20 @@ static bool find_owners(struct mst_recording *r)
     return fine;
 }
 
-/* Programs that took a thousandth of the load's time or more. The supervisor's time
- * is the load tool's, which is known from elsewhere. */
+static uint64_t at_least_0(int64_t number)
+{
+    return number > 0 ? (uint64_t)number : 0;
+}
+
+/* Whether it took a thousandth of the load's time, or as much of a disk that it is felt. */
+static bool took_part(const struct mst_recording *r, const struct mst_program *program)
+{
+    return (program->cpu_ns > 0 && (uint64_t)program->cpu_ns >= r->end.duration_ns / 1000) ||
+           (program->disk_bytes >= PROGRAM_DISK_BYTES && !program->disk_unknown);
+}
+
+/* Programs that took part. The supervisor's time is the load tool's, which is known from
+ * elsewhere. */
 static int record_programs(struct mst_recording *r)
 {
     const struct mst_program *program;
@@ -115,12 +129,12 @@ static int record_programs(struct mst_recording *r)
         return 0;
     for (i = 0; i < r->programs.count; i++) {
         program = &r->programs.items[i];
-        if (program->cpu_ns <= 0 || (uint64_t)program->cpu_ns < r->end.duration_ns / 1000)
-            break;
-        if ((program->owner != MST_PROC_TOOL ||
+        if (took_part(r, program) &&
+            (program->owner != MST_PROC_TOOL ||
              strcmp(program->name, MST_RUNNER_SUPERVISOR) != 0) &&
             mst_archive_add_program(r->archive, r->run_id, program->name, program->owner,
-                                    (uint64_t)program->cpu_ns) != 0)
+                                    at_least_0(program->cpu_ns), program->disk_unknown ?
+                                    MST_UNKNOWN : at_least_0(program->disk_bytes)) != 0)
             return -1;
     }
     return record_unseen(r);

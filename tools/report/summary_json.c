@@ -39,6 +39,7 @@ static void put_programs(struct mst_json *j, const struct mst_summary *s)
         mst_json_seconds(j, "cpu_seconds", s->programs[i].cpu_ns);
         mst_json_string(j, "owner", s->programs[i].owner < MST_PROC_OWNER_COUNT
                                         ? mst_proc_owner_names[s->programs[i].owner] : NULL);
+        mst_json_count(j, "disk_bytes", s->programs[i].disk_bytes);
         mst_json_end(j, '}');
     }
     mst_json_end(j, ']');

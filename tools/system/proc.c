@@ -138,6 +138,27 @@ uint64_t mst_proc_cpu(uint64_t pid)
     return (uint64_t)t.tv_sec * MST_NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+/* The number behind the name at the begin of a line; 0 where there is none. */
+static uint64_t number_of(const char *text, const char *name)
+{
+    const char *at = strstr(text, name);
+
+    return at != NULL ? strtoull(at + strlen(name), NULL, 10) : 0;
+}
+
+uint64_t mst_proc_disk_bytes(uint64_t pid)
+{
+    char path[64], text[512] = "\n";
+    uint64_t written, cancelled;
+
+    snprintf(path, sizeof path, "/proc/%" PRIu64 "/io", pid);
+    if (mst_proc_read(path, text + 1, sizeof text - 1) <= 0)
+        return MST_UNKNOWN;
+    written = number_of(text, "\nwrite_bytes: ");
+    cancelled = number_of(text, "\ncancelled_write_bytes: ");
+    return number_of(text, "\nread_bytes: ") + (written > cancelled ? written - cancelled : 0);
+}
+
 /* Since Linux 6.2 the directory's size is the number of descriptors, with that which a call of
  * accept() has reserved; before it is 0. */
 uint64_t mst_proc_files(uint64_t pid)

@@ -13,6 +13,7 @@ struct mst_proc {
     char     name[16];         /* of the program, cut to 15 bytes by the kernel */
     uint64_t waited_ns;        /* CPU time of the children that it waited for */
     uint64_t cpu_ns;           /* its own, where the scanning code has asked for it */
+    uint64_t disk_bytes;       /* the same; MST_UNKNOWN */
     unsigned char owner;       /* enum mst_proc_owner: ownership.h sets it */
     bool     ours;
     bool     seen;             /* read in this round */
@@ -45,6 +46,12 @@ ssize_t mst_proc_read(const char *path, char *buffer, size_t room);
 /* CPU time of all threads of a process, those it waited for not included, to the
  * nanosecond. 0 where it has just ended. */
 uint64_t mst_proc_cpu(uint64_t pid);
+
+/* Bytes that a process caused to be read from and written to disks, those of children that it waited
+ * for included: what it writes counts when it is written into the page cache, and not where it is
+ * removed from there before it is on a disk. MST_UNKNOWN: its user's and root's to read, or it has
+ * ended. */
+uint64_t mst_proc_disk_bytes(uint64_t pid);
 
 /* How many descriptors a process has open, and how many it may have (its soft limit). MST_UNKNOWN
  * where they cannot be read, or the process has ended. */

@@ -1,6 +1,6 @@
-/* programs.c - which programs took the CPU: see programs.h.
+/* programs.c - which programs took the CPU and the disks: see programs.h.
  *
- * A process's time goes to its parent when the parent waits for it. So what it
+ * What a process took goes to its parent when the parent waits for it. So what it
  * took before the first sample is subtracted from its parent's, which waited for it.
  */
 #include "system/programs.h"
@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "segment/terms.h"
 
 #define KTHREADD 2u   /* the parent of the kernel's threads */
 
@@ -34,8 +35,10 @@ static bool sample_processes(struct mst_proc_list *list)
 
     if (!mst_proc_scan(list))
         return false;
-    for (i = 0; i < list->count; i++)
+    for (i = 0; i < list->count; i++) {
         list->items[i].cpu_ns = mst_proc_cpu(list->items[i].pid);
+        list->items[i].disk_bytes = mst_proc_disk_bytes(list->items[i].pid);
+    }
     return true;
 }
 
@@ -47,7 +50,7 @@ static struct mst_proc *same(const struct mst_proc_list *list, const struct mst_
     return other != NULL && other->start_ticks == proc->start_ticks ? other : NULL;
 }
 
-/* The process that has the time of this one now: itself, or its nearest ancestor that still
+/* The process that has what this one took now: itself, or its nearest ancestor that still
  * runs. NULL: there is none. */
 static const struct mst_proc *heir(const struct mst_programs *p, const struct mst_proc *proc)
 {
@@ -64,15 +67,19 @@ static const char *program_of(const struct mst_proc *proc)
     return proc->pid == KTHREADD || proc->parent == KTHREADD ? "kernel" : proc->name;
 }
 
-static bool add_time(struct mst_programs *p, const struct mst_proc *to, const struct mst_proc *time,
-                int64_t sign)
+static bool add_taken(struct mst_programs *p, const struct mst_proc *to,
+                      const struct mst_proc *taken, int64_t sign)
 {
     struct mst_program *program = find_program(p, program_of(to),
                                                (enum mst_proc_owner)to->owner);
 
     if (program == NULL)
         return false;
-    program->cpu_ns += sign * (int64_t)(time->cpu_ns + time->waited_ns);
+    program->cpu_ns += sign * (int64_t)(taken->cpu_ns + taken->waited_ns);
+    if (taken->disk_bytes != MST_UNKNOWN)
+        program->disk_bytes += sign * (int64_t)taken->disk_bytes;
+    else
+        program->disk_unknown = true;
     return true;
 }
 
@@ -100,11 +107,11 @@ bool mst_programs_sum(struct mst_programs *p)
     size_t i;
 
     for (i = 0; i < p->after.count; i++)
-        if (!add_time(p, &p->after.items[i], &p->after.items[i], 1))
+        if (!add_taken(p, &p->after.items[i], &p->after.items[i], 1))
             return false;
     for (i = 0; i < p->before.count; i++) {
         to = heir(p, &p->before.items[i]);
-        if (to != NULL && !add_time(p, to, &p->before.items[i], -1))
+        if (to != NULL && !add_taken(p, to, &p->before.items[i], -1))
             return false;
     }
     if (p->count > 1)

@@ -1,4 +1,4 @@
-/* programs.h - which programs of this machine took the CPU while the load ran.
+/* programs.h - which programs of this machine took the CPU, and its disks, while the load ran.
  *
  * A server is not alone: a PHP-FPM behind it, a database next to it, a compiler that has nothing to
  * do with it. Programs are told by name, so that a reader sees what the CPUs were busy with, and by
@@ -7,6 +7,7 @@
 #ifndef MPMSTAT_PROGRAMS_H
 #define MPMSTAT_PROGRAMS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "system/ownership.h"
@@ -16,6 +17,8 @@ struct mst_program {
     enum mst_proc_owner owner;
     int64_t  cpu_ns;         /* between the two samples; what ended in between is its
                               * parent's; slightly negative where clocks disagree */
+    int64_t  disk_bytes;     /* the same, of mst_proc_disk_bytes() */
+    bool     disk_unknown;   /* of one of its processes at least */
 };
 
 struct mst_programs {

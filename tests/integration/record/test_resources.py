@@ -256,6 +256,38 @@ def test_cpu_of_a_process_whose_parent_has_ended(as_root, apart, tmp_path):
     assert told["left-too"][0] == "other", told
 
 
+WRITES = """
+import ctypes, os, sys
+ctypes.CDLL(None).prctl(15, b"writes-much")
+with open(sys.argv[1], "wb") as file:
+    file.write(bytes(%d))
+    file.flush()
+    os.fsync(file.fileno())
+sys.stdout.write("written\\n")
+sys.stdout.flush()
+sys.stdin.read()
+"""
+
+
+def test_what_programs_read_and_write(server, tmp_path):
+    """A program of nobody's writes 40 MB to a disk while the load runs."""
+    written = 40 << 20
+    apache = server("event")
+    kind = subprocess.run(["stat", "-f", "-c", "%T", tmp_path], capture_output=True, text=True,
+                          check=True).stdout.strip()
+    if kind in ("tmpfs", "ramfs"):
+        pytest.skip(f"{tmp_path} is in memory")
+    with php.recorded(apache.board) as archive:
+        process = subprocess.Popen(["/usr/bin/python3", "-c", WRITES % written, tmp_path / "file"],
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdout.readline() == b"written\n"
+    process.communicate(timeout=30)
+    told = {row["program"]: (row["owner"], row["disk_bytes"])
+            for row in archive.ask("SELECT program, owner, disk_bytes FROM programs")}
+    owner, found = told["writes-much"]
+    assert owner == "other" and written <= found < written * 1.1, told
+
+
 # Starts the server, and then a neighbour in the same control group: as a container's does.
 SUPERVISOR = """began=$1 stop=$2; shift 2
 "$@" &
