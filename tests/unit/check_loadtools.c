@@ -449,6 +449,34 @@ START_TEST(test_no_flags)
 }
 END_TEST
 
+/* An --out that is added would end the outputs that K6_OUT names; one of the user's has done so. */
+static const struct { const char *k6_out, *words; bool adds; } outputs[] = {
+    { "", "run\nload.js", true }, { " ", "run\nload.js", true },
+    { "influxdb=http://127.0.0.1:8086/k6", "run\nload.js", false },
+    { "influxdb", "run\n--out\njson=results\nload.js", true },
+    { "influxdb", "run\n-o\njson=results\nload.js", true },
+    { "influxdb", "run\n--out=csv=rows.csv\nload.js", false },
+};
+
+START_TEST(test_outputs_of_k6)
+{
+    char command[] = "k6", text[64], *argv[8] = { command }, error[MST_ERROR_MAX];
+    struct mst_plan plan;
+    int status;
+
+    snprintf(text, sizeof text, "%s", outputs[_i].words);
+    split(text, argv + 1, 7);
+    setenv("K6_OUT", outputs[_i].k6_out, 1);
+    status = mst_loadtool_k6.prepare(&plan, argv, ROWS_FD, error);
+    unsetenv("K6_OUT");
+    ck_assert_int_eq(status, 0);
+    ck_assert_msg((plan.added != NULL) == outputs[_i].adds, "K6_OUT=\"%s\" k6 %s",
+                  outputs[_i].k6_out, outputs[_i].words);
+    check_command(&plan, argv);
+    mst_plan_free(&plan);
+}
+END_TEST
+
 START_TEST(test_which_adapter)
 {
     ck_assert_ptr_eq(mst_loadtool_for("ab"), &mst_loadtool_ab);
@@ -636,6 +664,7 @@ int main(void)
     tcase_add_loop_test(all, test_case, 0, (int)case_count);
     tcase_add_loop_test(all, test_cut, 0, (int)case_count);
     tcase_add_test(others, test_no_flags);
+    tcase_add_loop_test(others, test_outputs_of_k6, 0, (int)(sizeof outputs / sizeof *outputs));
     tcase_add_test(others, test_which_adapter);
     tcase_add_test(others, test_generic);
     tcase_add_loop_test(others, test_failed_besides, 0, (int)(sizeof loads / sizeof *loads));

@@ -14,6 +14,10 @@
  * writes a file of its own.
  *
  * Exit status 99 says that a threshold was crossed, and that the test was done.
+ *
+ * An --out on the command line takes the place of K6_OUT: mpmstat adds none where that would end
+ * an output that the user has chosen. Nor does it repeat what K6_OUT says as a flag: a password can
+ * be in there, and the archive has the command line.
  */
 #include "loadtools/loadtool.h"
 
@@ -76,6 +80,16 @@ static int use_csv(struct mst_plan *plan, const char *csv, char error[MST_ERROR_
     return mst_plan_rows_at(plan, path, error);
 }
 
+/* Whether the environment names outputs that k6 will use. */
+static bool has_outputs_by_environment(char *const *argv)
+{
+    static const struct mst_option out = { { "--out", "-o" }, false };
+    const char *outputs = getenv("K6_OUT");
+
+    return outputs != NULL && outputs[strspn(outputs, " \t")] != '\0' &&
+           mst_option(argv, &out) == NULL;
+}
+
 static int prepare_k6(struct mst_plan *plan, char *const *argv, int rows_fd,
                       char error[MST_ERROR_MAX])
 {
@@ -84,7 +98,7 @@ static int prepare_k6(struct mst_plan *plan, char *const *argv, int rows_fd,
     char csv[80];
     const char *const insert[] = { "--out", csv, NULL }, *own = user_csv(argv);
     size_t run = mst_word(argv, "run");
-    bool add = rows_fd >= 0 && run > 0 && own == NULL;
+    bool add = rows_fd >= 0 && run > 0 && own == NULL && !has_outputs_by_environment(argv);
     uint64_t duration_ns = mst_option_time(argv, &duration, MST_NS_PER_S, 0);
 
     snprintf(csv, sizeof csv, "csv=fileName=/dev/fd/%d,timeFormat=unix_nano", rows_fd);
