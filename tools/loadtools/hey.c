@@ -1,12 +1,12 @@
-/* hey.c - hey: its options, what it prints, its rows (-o csv).
+/* hey.c - hey: its options, what it prints, its rows.
  *
- * The rows come on stdout, in place of the summary. A row's start is an offset in
- * steps of 0.1 ms from the start of hey's work, which is some milliseconds after
- * that of its process; its times are in steps of 0.1 ms too. Requests that failed
- * have no row, and there are a million rows at most. So rows are asked for only
- * where the number of requests is known, since then what has no row has failed:
- * with -z the summary tells more. Times are as measured; at the end of -z, the
- * requests in flight are waited for.
+ * hey prints a summary, or the rows (-o csv) in its place. Any other word behind -o is a template
+ * of Go's (text/template) for what it has measured. mpmstat's has the rows, with times in
+ * microseconds, and then the summary in hey's own words, so that nothing is hidden: why requests
+ * failed, above all. A row's start is an offset from the start of hey's work, which is some
+ * milliseconds after that of its process. Requests that failed have no row, and there are a million
+ * rows at most: rows are asked for only where the number of requests is known. Times are as
+ * measured; at the end of -z, the requests in flight are waited for.
  *
  * -n 20 -c 3 makes 18 requests, the same number on each connection.
  */
@@ -24,9 +24,28 @@
 #define HEY_GRACE_NS   (30 * MST_NS_PER_S)
 #define HEY_ROWS_MAX   1000000u              /* as in its source */
 #define HEY_STEP_NS    (MST_NS_PER_MS / 10)
+#define HEY_TEMPLATE_STEP_NS MST_NS_PER_US
 #define HEY_START_STEP_NS (10 * MST_NS_PER_MS)
 #define HEY_ROWS_HEADER "response-time,DNS+dialup,DNS,Request-write,Response-delay," \
                         "Response-read,status-code,offset"
+
+#define SECONDS(value) "{{printf \"%.6f\" " value "}}"
+#define OF_ROW(list)    SECONDS("(index $." list " $i)")
+static const char template[] =
+    HEY_ROWS_HEADER "{{range $i, $seconds := .Lats}}\n"
+    SECONDS("$seconds") "," OF_ROW("ConnLats") "," OF_ROW("DnsLats") "," OF_ROW("ReqLats") ","
+    OF_ROW("DelayLats") "," OF_ROW("ResLats") ",{{index $.StatusCodes $i}}," OF_ROW("Offsets")
+    "{{end}}\n\nSummary:\n  Total:\t" SECONDS(".Total.Seconds") " secs\n"
+    "  Slowest:\t" SECONDS(".Slowest") " secs\n  Fastest:\t" SECONDS(".Fastest") " secs\n"
+    "  Average:\t" SECONDS(".Average") " secs\n  Requests/sec:\t{{printf \"%.4f\" .Rps}}\n"
+    "  Total data:\t{{.SizeTotal}} bytes\n\n"
+    /* hey has printf() print it all: a percent sign is two. */
+    "Latency distribution:{{range .LatencyDistribution}}\n"
+    "  {{.Percentage}}%% in " SECONDS(".Latency") " secs{{end}}\n\n"
+    "Status code distribution:{{range $status, $count := .StatusCodeDist}}\n"
+    "  [{{$status}}]\t{{$count}} responses{{end}}\n\n"
+    "Error distribution:{{range $why, $count := .ErrorDist}}\n"
+    "  [{{$count}}]\t{{$why}}{{end}}\n";
 
 static const struct mst_option output = { { "-o" }, true };
 
@@ -54,21 +73,22 @@ static void limits_of_hey(struct mst_plan *plan, char *const *argv)
 static int prepare_hey(struct mst_plan *plan, char *const *argv, int rows_fd,
                        char error[MST_ERROR_MAX])
 {
-    static const char *const insert[] = { "-o", "csv", NULL };
+    static const char *const insert[] = { "-o", template, NULL };
     const char *format = mst_option(argv, &output);
     struct mst_plan known = { .requested = MST_UNKNOWN };
     bool add;
 
     limits_of_hey(&known, argv);
     add = rows_fd >= 0 && format == NULL && known.requested <= HEY_ROWS_MAX;
-    if (mst_plan_init(plan, argv, 0, add ? insert : NULL, error) != 0)
+    if (mst_plan_init(plan, argv, 0, add ? insert : NULL, error) != 0 ||
+        (add && mst_plan_call_added(plan, "-o (a template of rows and summary)", error) != 0))
         return -1;
     limits_of_hey(plan, argv);
     plan->stop_signal = SIGINT;
     if (add || (format != NULL && strcmp(format, "csv") == 0))
         plan->rows = MST_ROWS_ON_STDOUT;
     plan->row_start_step_ns = HEY_START_STEP_NS;
-    plan->row_time_step_ns = HEY_STEP_NS;
+    plan->row_time_step_ns = add ? HEY_TEMPLATE_STEP_NS : HEY_STEP_NS;
     return 0;
 }
 
@@ -151,7 +171,7 @@ static int parse_hey(struct mst_client_result *r, const struct mst_plan *plan,
         r->p50_ns = seconds(in, "50% in ");
         r->p90_ns = seconds(in, "90% in ");
         r->p99_ns = seconds(in, "99% in ");
-        r->time_step_ns = HEY_STEP_NS;
+        r->time_step_ns = plan->row_time_step_ns;
     }
     if (plan->requested != MST_UNKNOWN && plan->requested >= r->requests + r->failed)
         r->unfinished = plan->requested - r->requests - r->failed;
@@ -175,7 +195,9 @@ static int read_hey_row(struct mst_row_reader *reader, struct mst_client_row *ro
     uint64_t values[8];   /* in the header's order */
     size_t i;
 
-    if (line == NULL)
+    if (line != NULL && line[0] == '\0')
+        reader->said.end = MST_ROWS_ENDED;   /* what follows is the summary */
+    if (line == NULL || reader->said.end == MST_ROWS_ENDED)
         return 0;
     for (i = 0; i < 8; i++) {
         values[i] = mst_field_number(mst_field(&line, ','), i == 6 ? 1 : MST_NS_PER_S);

@@ -38,6 +38,13 @@ int mst_plan_init(struct mst_plan *plan, char *const *argv, size_t at, const cha
                ? 0 : no_memory(plan, error);
 }
 
+int mst_plan_call_added(struct mst_plan *plan, const char *words, char error[MST_ERROR_MAX])
+{
+    free(plan->added);
+    plan->added = strdup(words);
+    return plan->added != NULL ? 0 : no_memory(plan, error);
+}
+
 int mst_plan_rows_at(struct mst_plan *plan, const char *path, char error[MST_ERROR_MAX])
 {
     plan->rows_path = strdup(path);
