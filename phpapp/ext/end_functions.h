@@ -35,6 +35,7 @@ MST_END(curl_option);
 MST_END(curl_options);
 MST_END(curl_reset);
 MST_END(soap);
+mst_connecting_of_call mst_connecting_of_curl;
 
 /* end_database.c */
 MST_END(mysql);

@@ -3,7 +3,11 @@
 #include "end_functions.h"
 #include "end_url.h"
 
-#define CURL_OPTION_URL 10002   /* CURLOPT_URL, of libcurl's stable ABI */
+/* Of libcurl's stable ABI: CURLOPT_URL, CURLINFO_CONNECT_TIME. */
+#define CURL_OPTION_URL        10002
+#define CURL_INFO_CONNECT_TIME 0x300005
+/* A call for less is not asked how long it connected. */
+#define CURL_ASKED_FROM_NS     (1000 * 1000)
 
 /* libcurl takes a URL without a scheme for one with http. */
 static uint64_t wait_of_curl(struct mst_own_end *own, struct mst_part text)
@@ -55,6 +59,32 @@ MST_END(curl_reset)
     (void)result;
     mst_known_set(mst_call_subject(call), mst_wait_of_own(own));
     return MST_KNOWN_NONE;
+}
+
+/* curl_exec() connects and talks in one call. Only cURL knows how long it looked up the name and
+ * connected, of several redirects for the last: its own function is asked, which exists unless
+ * disable_functions has it. PHP 7 keeps such a function, and warns as it is called. */
+uint64_t mst_connecting_of_curl(zend_execute_data *call, uint64_t waited_ns)
+{
+    uint64_t ns = 0;
+#if PHP_VERSION_ID >= 80000
+    zend_function *ask = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("curl_getinfo"));
+    zval parameters[2], seconds;
+
+    if (!call || !ask || waited_ns < CURL_ASKED_FROM_NS || EG(exception)
+        || ZEND_CALL_NUM_ARGS(call) < 1)
+        return 0;
+    ZVAL_COPY_VALUE(&parameters[0], ZEND_CALL_ARG(call, 1));
+    ZVAL_LONG(&parameters[1], CURL_INFO_CONNECT_TIME);
+    ZVAL_UNDEF(&seconds);
+    zend_call_known_function(ask, NULL, NULL, &seconds, 2, parameters, NULL);
+    if (Z_TYPE(seconds) == IS_DOUBLE && Z_DVAL(seconds) > 0)
+        ns = (uint64_t)(Z_DVAL(seconds) * 1e9);
+    zval_ptr_dtor(&seconds);
+#else
+    (void)call;
+#endif
+    return ns < waited_ns ? ns : waited_ns;
 }
 
 /* __doRequest(request, location, ...) */

@@ -13,6 +13,7 @@ enum mst_treatment {
     MST_IS_CALL,      /* it is timed */
     MST_IS_CONNECT,   /* the same, and what it connects to is remembered, also where it is called
                        * within another timed call */
+    MST_IS_CURL,      /* it is timed, and cURL is asked what connecting had of that */
     MST_IS_NOTE       /* it does not wait; what it says of the other end is remembered */
 };
 
@@ -21,6 +22,9 @@ enum mst_treatment {
 typedef struct mst_own_end *mst_can_wait(struct mst_own_end *own, zend_execute_data *call);
 /* What a call waited for; to be called after the function. `own`: as the above returned it. */
 typedef uint64_t mst_wait_of_call(struct mst_own_end *own, zend_execute_data *call, zval *result);
+/* How much of the waited time the call connected, the look-up of a name included. call NULL: it did
+ * not return, or a fatal error ended it. */
+typedef uint64_t mst_connecting_of_call(zend_execute_data *call, uint64_t waited_ns);
 typedef bool mst_has_failed(const zend_execute_data *call, const zval *result);
 
 /* A line of waits.def. */

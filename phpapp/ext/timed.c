@@ -53,6 +53,20 @@ static bool is_connecting(const struct mst_wait_line *line)
         && line->own.kind != MST_WAIT_FILE && line->own.kind != MST_WAIT_PROCESS;
 }
 
+static uint64_t connecting_all(zend_execute_data *call, uint64_t waited_ns)
+{
+    (void)call;
+    return waited_ns;
+}
+
+/* What tells how long a call connected. */
+static mst_connecting_of_call *connecting_of(const struct mst_wait_line *line)
+{
+    if (line->treatment == MST_IS_CURL)
+        return mst_connecting_of_curl;
+    return is_connecting(line) ? connecting_all : NULL;
+}
+
 static void replace(zend_function *f, struct mst_wait_line *line)
 {
     struct mst_timed_function *timed;
@@ -62,7 +76,7 @@ static void replace(zend_function *f, struct mst_wait_line *line)
         return;
     *timed = (struct mst_timed_function){ f->internal_function.handler, line, told_by(line),
                                           is_to_end(line) ? line->end : NULL,
-                                          is_connecting(line), mst_timed_all };
+                                          connecting_of(line), mst_timed_all };
     mst_timed_all = timed;
     f->internal_function.reserved[mst_timed_slot] = timed;
     f->internal_function.handler = line->treatment == MST_IS_NOTE ? mst_call_noted : mst_call_timed;

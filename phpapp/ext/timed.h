@@ -22,7 +22,7 @@ struct mst_timed_function {
     struct mst_wait_line      *line;
     enum mst_told_by           told_by;
     mst_wait_of_call          *end;    /* to be called as a call ends; NULL: no need */
-    bool                       connects;   /* to the other end, by its own name */
+    mst_connecting_of_call    *connecting; /* NULL: it does not connect */
     struct mst_timed_function *next;
 };
 

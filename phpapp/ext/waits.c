@@ -135,7 +135,7 @@ static inline uint64_t wait_of_beginning(const struct mst_timed_function *timed,
     return mst_wait_of(own->kind, MST_END_OTHER);
 }
 
-static void add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed, bool connects)
+static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed)
 {
     uint32_t kind = (uint32_t)(wait >> 32), end = (uint32_t)wait;
     uint32_t at = end != MST_END_OTHER && end < MST_ENDS ? end : MST_ENDS + kind;
@@ -147,8 +147,7 @@ static void add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool faile
     }
     s->failed += failed;
     s->ns += ns;
-    if (connects)
-        s->connect_ns += ns;
+    return s;
 }
 
 static bool has_thrown(void)
@@ -166,6 +165,7 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
     const struct mst_timed_function *timed = w->timed;
     struct mst_wait_line *line = timed->line;
     zend_execute_data *call = w->call;
+    struct mst_wait_sum *sum;
     bool has_failed;
 
     stop_clock(w);
@@ -173,8 +173,10 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
     w->call = NULL;
     has_failed = is_broken || has_thrown()
         || (line->has_failed && line->has_failed(call, w->result));
-    add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns,
-             has_failed, timed->connects);
+    sum = add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns,
+                   has_failed);
+    if (timed->connecting)
+        sum->connect_ns += timed->connecting(is_broken ? NULL : call, w->waited_ns);
 }
 
 ZEND_NAMED_FUNCTION(mst_call_timed)
@@ -227,7 +229,7 @@ static void suspend(struct mst_waits *w, const void *fiber)
                                      w->waited_ns, w->suspended };
         w->suspended = s;
     } else {
-        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, false, false);
+        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -291,16 +293,19 @@ void mst_waits_break(void)
 static void count_unreturned(struct mst_waits *w)
 {
     struct mst_suspended *s;
+    struct mst_wait_sum *sum;
 
     if (w->call) {
         stop_clock(w);
         show_no_wait();
-        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, true, w->timed->connects);
+        sum = add_wait(w, mst_wait_of_own(w->own), w->waited_ns, true);
+        if (w->timed->connecting)
+            sum->connect_ns += w->timed->connecting(NULL, w->waited_ns);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add_wait(w, mst_wait_of_own(s->own), s->waited_ns, true, false);
+        add_wait(w, mst_wait_of_own(s->own), s->waited_ns, true);
         free(s);
     }
 }

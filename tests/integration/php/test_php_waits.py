@@ -9,6 +9,8 @@ import socket
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -69,6 +71,55 @@ def test_a_slow_query(site, mariadb, how, query):
     assert end["seconds"] == seconds(record["waits"]["database"])
     assert [e["kind"] for e in record["longest"]] == ["database"]
     assert set(site.ends()) == {name}
+
+
+class LateServer:
+    """Its queue has no room when the first request comes, so that connecting takes the time until
+    the kernel tries again, a second. Its answer comes `ANSWER` seconds after that."""
+    ANSWER = 0.4
+
+    def __enter__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=0)
+        self.port = self.listener.getsockname()[1]
+        self.filler = socket.create_connection(("127.0.0.1", self.port))
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+        return self
+
+    def is_awaited(self):
+        """Whether a client has sent its SYN, and got no answer."""
+        rows = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return any(row[2] == f"0100007F:{self.port:04X}" and row[3] == "02" for row in rows)
+
+    def serve(self):
+        wait_until(self.is_awaited, 30, "a connection without room")
+        self.listener.accept()[0].close()
+        connection = self.listener.accept()[0]
+        connection.recv(65536)
+        time.sleep(self.ANSWER)
+        connection.sendall(b"HTTP/1.0 200 OK\r\n\r\ndone")
+        connection.close()
+
+    def __exit__(self, *_):
+        self.thread.join(60)
+        self.filler.close()
+        self.listener.close()
+
+
+@pytest.mark.parametrize("text", [
+    '$c = curl_init("http://127.0.0.1:{port}/"); curl_setopt($c, CURLOPT_RETURNTRANSFER, true); '
+    'curl_exec($c);',
+    '$s = fsockopen("127.0.0.1", {port}); fwrite($s, "GET / HTTP/1.0\r\n\r\n"); '
+    'while (!feof($s)) fread($s, 8192);'], ids=["curl", "fsockopen"])
+def test_connecting_apart_from_talking(site, text):
+    if "curl" in text:
+        needs_extension("curl")
+    with LateServer() as server:
+        site.ask(text.format(port=server.port))
+    (end,) = [end for name, end in site.ends().items() if str(server.port) in name]
+    connecting, all_of_it = float(end["connect_seconds"]), float(end["seconds"])
+    assert connecting > 0.9, end
+    assert all_of_it - connecting > server.ANSWER - 0.01, end
 
 
 def test_a_row_that_another_client_has_locked(site, mariadb):
