@@ -99,7 +99,8 @@ def backup_takes_the_disk(stage):
 
 @case("compiling cpu application-cpu", also="compiling", within=2, maybe="application-cpu cpu")
 def no_opcache_on_mod_php(stage):
-    apache = stage.apache("prefork", stock=True, mod_php=True)
+    apache = stage.apache("prefork", "php_admin_flag opcache.enable off\n", stock=True,
+                          mod_php=True)
     lines = "".join(f"function f{i}($a) {{ return $a . '{i}' . strlen($a) * {i}; }}\n"
                     for i in range(3000))
     apache.page("many.php", f"<?php\n{lines}echo 'done';")
@@ -214,7 +215,7 @@ def children_of_the_stock_prefork_are_stopped(stage):
 
 # ---- healthy ---------------------------------------------------------------------------
 
-@case("nothing application-cpu", maybe="application-cpu compiling", light=True,
+@case("nothing application-cpu", maybe="application-cpu", light=True,
       never="php-workers apache-workers php-spawning")
 def control_stock_pool(stage):
     apache, _ = stage.stock_php()
@@ -222,7 +223,7 @@ def control_stock_pool(stage):
     return stage.record(*stage.hey("/b.php", 2, rate=20))
 
 
-@case("nothing application-cpu", maybe="application-cpu compiling", light=True,
+@case("nothing application-cpu", maybe="application-cpu", light=True,
       never="apache-workers apache-spawning")
 def control_stock_mod_php(stage):
     apache = stage.apache("prefork", stock=True, mod_php=True)
