@@ -31,6 +31,7 @@
 #include "base/array.h"
 #include "base/host.h"
 #include "read/sock_diag.h"
+#include "segment/listen_hash.h"
 
 #define ADDRESS_MAX   (sizeof ((struct sockaddr_un *)0)->sun_path + 2)   /* the longest */
 #define LISTENERS_MAX 1024u
@@ -226,12 +227,6 @@ static bool read_unix(struct reading *reading, int netlink)
 
 /* ---- FPM's connections ------------------------------------------------------------ */
 
-static bool takes_all(const char *address)
-{
-    return strncmp(address, "0.0.0.0:", strlen("0.0.0.0:")) == 0 ||
-           strncmp(address, "[::]:", strlen("[::]:")) == 0;
-}
-
 /* Another listener can have the same port at another address. */
 static bool count_tcp(void *listener_, const char *bytes, size_t length)
 {
@@ -243,7 +238,7 @@ static bool count_tcp(void *listener_, const char *bytes, size_t length)
         return true;
     memcpy(&m, bytes, sizeof m);
     print_tcp(address, &m);
-    listener->connections += m.idiag_inode != 0 && (takes_all(listener->address) ||
+    listener->connections += m.idiag_inode != 0 && (mst_listens_on_all(listener->address) ||
                                                     strcmp(listener->address, address) == 0);
     return true;
 }

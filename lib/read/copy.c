@@ -267,8 +267,7 @@ size_t mst_copy_pool_at(const struct mst_copy *c, const char *address)
     uint64_t whole = mst_listen_hash(address), port = whole;
     size_t i;
 
-    if (strncmp(address, "[::]:", strlen("[::]:")) == 0
-        || strncmp(address, "0.0.0.0:", strlen("0.0.0.0:")) == 0)
+    if (mst_listens_on_all(address))
         port = mst_listen_hash(strrchr(address, ':') + 1);
     for (i = 0; i < c->label_count; i++)
         if (c->labels[i].listen != 0

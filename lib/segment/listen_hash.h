@@ -1,8 +1,11 @@
-/* listen_hash.h - an address on which a pool listens, as one word of the board. */
+/* listen_hash.h - an address on which a pool listens: as one word of the board, and whether it is
+ * every address of the machine. */
 #ifndef MPMSTAT_LISTEN_HASH_H
 #define MPMSTAT_LISTEN_HASH_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 /* FNV-1a of an address as the kernel writes it: "127.0.0.1:9000", "/run/php.sock"; or of a port
  * alone ("9000"), where the pool listens on all addresses. */
@@ -13,6 +16,12 @@ static inline uint64_t mst_listen_hash(const char *address)
     for (; *address; address++)
         hash = (hash ^ (unsigned char)*address) * UINT64_C(0x100000001b3);
     return hash;
+}
+
+/* Of an address as the kernel writes it. */
+static inline bool mst_listens_on_all(const char *address)
+{
+    return strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0;
 }
 
 #endif
