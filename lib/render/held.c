@@ -69,9 +69,10 @@ static void say_stuck(char sentence[MST_HELD_MAX], const struct mst_held *h, con
     say_who(who, h);
     say_these(these, h);
     say_queue(queue, h);
-    snprintf(sentence, MST_HELD_MAX, "%s is stuck: %s %s. %s are busy, and none has taken a request "
-             "for %s.%s", who, these, doing,
-             h->busy >= h->limit ? "All" : "Nearly all", mst_format_time(h->idle_ns).text, queue);
+    snprintf(sentence, MST_HELD_MAX, "%s is stuck: %s %s. %s a request for %s.%s", who, these,
+             doing, h->limit == 1 ? "It has not taken" : h->busy >= h->limit ?
+             "All are busy, and none has taken" : "Nearly all are busy, and none has taken",
+             mst_format_time(h->idle_ns).text, queue);
 }
 
 static void say_full(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)

@@ -3,9 +3,9 @@
 #include "end_functions.h"
 #include "end_url.h"
 
-/* Of libcurl's stable ABI: CURLOPT_URL, CURLINFO_CONNECT_TIME. */
+/* Of libcurl's stable ABI: CURLOPT_URL, CURLINFO_PRETRANSFER_TIME. */
 #define CURL_OPTION_URL        10002
-#define CURL_INFO_CONNECT_TIME 0x300005
+#define CURL_INFO_PRETRANSFER  0x300006
 /* A call for less is not asked how long it connected. */
 #define CURL_ASKED_FROM_NS     (1000 * 1000)
 
@@ -61,9 +61,10 @@ MST_END(curl_reset)
     return MST_KNOWN_NONE;
 }
 
-/* curl_exec() connects and talks in one call. Only cURL knows how long it looked up the name and
- * connected, of several redirects for the last: its own function is asked, which exists unless
- * disable_functions has it. PHP 7 keeps such a function, and warns as it is called. */
+/* curl_exec() connects and talks in one call. Only cURL knows how long it looked up the name,
+ * connected and shook hands, of all redirects together; 0: it never came to talk. Its own function
+ * is asked, which is not there where disable_functions has it, and can then be a script's. PHP 7
+ * keeps such a function, and warns as it is called. */
 uint64_t mst_connecting_of_curl(zend_execute_data *call, uint64_t waited_ns)
 {
     uint64_t ns = 0;
@@ -71,15 +72,15 @@ uint64_t mst_connecting_of_curl(zend_execute_data *call, uint64_t waited_ns)
     zend_function *ask = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("curl_getinfo"));
     zval parameters[2], seconds;
 
-    if (!call || !ask || waited_ns < CURL_ASKED_FROM_NS || EG(exception)
-        || ZEND_CALL_NUM_ARGS(call) < 1)
+    if (!call || !ask || ask->type != ZEND_INTERNAL_FUNCTION || waited_ns < CURL_ASKED_FROM_NS
+        || EG(exception) || ZEND_CALL_NUM_ARGS(call) < 1)
         return 0;
     ZVAL_COPY_VALUE(&parameters[0], ZEND_CALL_ARG(call, 1));
-    ZVAL_LONG(&parameters[1], CURL_INFO_CONNECT_TIME);
+    ZVAL_LONG(&parameters[1], CURL_INFO_PRETRANSFER);
     ZVAL_UNDEF(&seconds);
     zend_call_known_function(ask, NULL, NULL, &seconds, 2, parameters, NULL);
-    if (Z_TYPE(seconds) == IS_DOUBLE && Z_DVAL(seconds) > 0)
-        ns = (uint64_t)(Z_DVAL(seconds) * 1e9);
+    if (Z_TYPE(seconds) == IS_DOUBLE)
+        ns = Z_DVAL(seconds) > 0 ? (uint64_t)(Z_DVAL(seconds) * 1e9) : waited_ns;
     zval_ptr_dtor(&seconds);
 #else
     (void)call;

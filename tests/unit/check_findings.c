@@ -158,7 +158,7 @@ static const struct { const char *sql, *codes; } found[] = {
     { PHP WAITS("file", "file", "100000000") DISK "INSERT INTO programs VALUES (1, 'php-fpm', "
       "1000000, 'server', 9000000), (1, 'dd', 1000000, 'other', 90000000)", "disk-neighbour file" },
     { PHP WAITS("file", "file", "100000000") DISK "INSERT INTO programs VALUES (1, 'php-fpm', "
-      "1000000, 'server', NULL), (1, 'dd', 1000000, 'other', NULL)", "disk file" },
+      "1000000, 'server', NULL), (1, 'dd', 1000000, 'other', 90000000)", "disk file" },
 };
 
 /* What the share of each code is a part of; of the others it is the requests' time. */

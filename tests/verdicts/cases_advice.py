@@ -67,8 +67,7 @@ def following_advice_for_stock_php(stage, workers):
 @advice("php-workers", 3, helps=False, first="lock", maybe="tail sleep")
 def following_advice_where_a_lock_is_serial(stage, workers):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(workers, "pm = static"))
-    apache.page("s.php", "<?php session_save_path('/tmp'); session_id('one'); session_start(); "
-                         "usleep(20000); echo 'done';")
+    apache.page("s.php", pages.session(stage.place("sessions"), 20))
     return stage.record(*stage.wrk("/s.php", 20))
 
 

@@ -11,16 +11,12 @@ def chain(root, symptom, *, maybe="", **when):
     return case(root, also=f"{root} {symptom}", follows=f"{symptom}<{root}", maybe=maybe, **when)
 
 
-SESSION = ("<?php session_save_path('/tmp'); session_id('one'); session_start(); usleep(20000); "
-           "echo 'done';")
-
-
 # ---- what lets in one at a time --------------------------------------------------------
 
 @chain("lock", "apache-workers", light=True)
 def session_lock_holds_prefork(stage):
     apache = stage.apache("prefork", mod_php=True, workers=5)
-    apache.page("s.php", SESSION)
+    apache.page("s.php", pages.session(stage.place("sessions"), 20))
     return stage.record(*stage.ab("/s.php", 20, 150))
 
 
@@ -28,7 +24,7 @@ def session_lock_holds_prefork(stage):
 def session_lock_holds_http2(stage):
     apache = stage.apache("event", H2.format(2), fpm=stage.fpm(40, "pm = static"),
                           modules=["http2"], workers=50, threads=25)
-    apache.page("s.php", SESSION)
+    apache.page("s.php", pages.session(stage.place("sessions"), 20))
     return stage.record(*stage.h2load("/s.php", 2, 10, 150))
 
 
@@ -99,13 +95,6 @@ def narrow_network_holds_prefork(stage):
     return stage.record(*stage.ab(path, 16, 24, port=link.PORT), inside=inside)
 
 
-@chain("slow-headers", "apache-workers", maybe="sleep")
-def slow_headers_take_the_stock_prefork(stage):
-    """All of Debian's 150 children read a header for two seconds."""
-    stage.apache("prefork", stock=True)
-    return stage.record(*stage.python(pages.SLOW_HEADERS, stage.apaches[0].port, 220, 2))
-
-
 @chain("slow-upload", "php-workers", maybe="apache-workers")
 def slow_posts_take_the_stock_pool(stage):
     """Apache hands a body on as it comes, so PHP's five workers wait for it, too."""
@@ -153,7 +142,7 @@ def clients_that_do_not_wait_for_the_stock_pool(stage):
 @case("client-aborts client-errors", also="lock", within=3, maybe="php-workers", light=True)
 def clients_that_do_not_wait_for_a_lock(stage):
     apache, _ = stage.roomy_php(40)
-    apache.page("s.php", SESSION.replace("20000", "200000"))
+    apache.page("s.php", pages.session(stage.place("sessions"), 200))
     return stage.record(stage.tool("hey"), "-c", 20, "-n", 60, "-t", 1, stage.url("/s.php"))
 
 
@@ -185,11 +174,11 @@ def hard_restart_of_slow_pages(stage):
     return stage.record(*stage.ab("/nap.php", 10, 150, "-r"))
 
 
-@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue answers-5xx php-workers",
-      follows="answers-5xx<php-accept-queue", maybe="backend", light=True)
+@case("php-accept-queue php-workers", also="php-accept-queue php-workers",
+      follows="php-accept-queue<php-workers", maybe="answers-5xx sleep", light=True)
 def short_backlog_of_the_pool(stage):
-    """Two hundred clients, and room for 16 in the queue of PHP's Unix socket."""
-    fpm = stage.fpm(pool="listen.backlog = 16")
-    apache = stage.apache("event", stock=True, fpm=fpm)
+    """A hundred and forty clients, and room for 16 in the queue of PHP's port."""
+    fpm = stage.fpm(pool="listen = 127.0.0.1:9000\nlisten.backlog = 16")
+    apache = stage.apache("event", stock=True, fpm=fpm, address="fcgi://127.0.0.1:9000")
     apache.page("nap.php", pages.NAP)
     return stage.record(*stage.ab("/nap.php", 140, 600))

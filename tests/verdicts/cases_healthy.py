@@ -1,4 +1,5 @@
-"""Five stacks under six loads that they bear well: nothing is said but what the page itself does."""
+"""Five stacks under six loads that they bear well: nothing is said but what the page itself
+does."""
 import pages
 from judge import case
 

@@ -47,8 +47,7 @@ def slow_database_and_few_php_workers(stage):
 def session_lock_and_few_php_workers(stage):
     """More workers would only wait for the same session."""
     apache, _ = stage.stock_php()
-    apache.page("s.php", "<?php session_save_path('/tmp'); session_id('one'); session_start(); "
-                         "usleep(20000); echo 'done';")
+    apache.page("s.php", pages.session(stage.place("sessions"), 20))
     return stage.record(*stage.wrk("/s.php", 20))
 
 
@@ -144,8 +143,7 @@ def few_workers_for_http2_and_fewer_of_php(stage):
 def session_lock_and_few_workers_of_both(stage):
     """The lock fills PHP's workers, and these fill Apache's."""
     apache = stage.apache("event", fpm=stage.fpm(5, "pm = static"), workers=10, threads=10)
-    apache.page("s.php", "<?php session_save_path('/tmp'); session_id('one'); session_start(); "
-                         "usleep(20000); echo 'done';")
+    apache.page("s.php", pages.session(stage.place("sessions"), 20))
     return stage.record(*stage.wrk("/s.php", 30))
 
 

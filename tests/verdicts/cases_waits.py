@@ -31,18 +31,16 @@ def serial_database(stage):
 
 @case("lock", fast=True, light=True)
 def session_lock(stage):
-    """All requests have the same session, and keep it for 30 ms."""
     apache, fpm = stage.roomy_php()
-    apache.page("s.php", "<?php session_save_path('/tmp'); session_id('one'); session_start(); "
-                         "$end = hrtime(true) + 3e7; while (hrtime(true) < $end) usleep(1000); "
-                         "echo 'done';")
+    apache.page("s.php", pages.session(stage.place("sessions"), 30))
     return stage.record(*stage.ab("/s.php", 10, 100))
 
 
 @case("lock")
 def locked_file(stage):
     apache, _ = stage.roomy_php()
-    apache.page("f.php", "<?php $f = fopen('/tmp/counter', 'c+'); flock($f, LOCK_EX); "
+    place = stage.place("counters")
+    apache.page("f.php", f"<?php $f = fopen('{place}/one', 'c+'); flock($f, LOCK_EX); "
                          "usleep(20000); fwrite($f, 'x'); flock($f, LOCK_UN); echo 'done';")
     return stage.record(*stage.ab("/f.php", 12, 150))
 
@@ -50,9 +48,7 @@ def locked_file(stage):
 @case("file disk", maybe="disk cpu")
 def files_synced_to_disk(stage):
     apache, _ = stage.roomy_php()
-    place = stage.scratch / "synced"
-    place.mkdir()
-    place.chmod(0o777)
+    place = stage.place("synced")
     apache.page("w.php", f"<?php $n = '{place}/' . getmypid(); "
                          "for ($i = 0; $i < 20; $i++) { $f = fopen($n, 'w'); "
                          "fwrite($f, str_repeat('x', 20000)); fsync($f); fclose($f); } "

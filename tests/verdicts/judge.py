@@ -21,7 +21,7 @@ class Case:
     plant: object               # plant(stage): stages the fault, returns the recorded run
     also: set = field(default_factory=set)     # codes that are among the findings
     maybe: set = field(default_factory=set)    # codes that are true of the case, too
-    never: set = field(default_factory=set)    # codes that are false of it, beyond NEVER
+    never: set = field(default_factory=set)    # codes that are false of it, likely ones, too
     follows: tuple = ()         # (symptom, root): the first is a finding, caused by the second
     within: int = 0             # also: among so many first ones; 0: anywhere
     fast: bool = False          # in the half that make check-verdicts-fast runs
@@ -73,6 +73,12 @@ def claims(finding):
     return finding["certainty"] == "certain" and (share is None or share >= CLAIM)
 
 
+def is_said(finding):
+    """Whether it explains enough to be read as a cause, however sure it is."""
+    share = finding.get("share")
+    return share is not None and share >= CLAIM
+
+
 def false_codes(wanted):
     symptoms = {symptom for symptom, _ in wanted.follows}
     return (NEVER | wanted.never) - wanted.expected - wanted.also - wanted.maybe - symptoms
@@ -92,9 +98,10 @@ def judge(wanted, findings):
     if "load-cut-short" in codes and "load-cut-short" not in wanted.expected:
         codes.remove("load-cut-short")
     first = codes[0] if codes else "nothing"
-    false = [f["code"] for f in findings if claims(f) and f["code"] in false_codes(wanted)]
+    false = [f["code"] for f in findings if (claims(f) and f["code"] in false_codes(wanted))
+             or (is_said(f) and f["code"] in wanted.never)]
     if false:
-        return "wrong", f"{false[0]} is certain, and false"
+        return "wrong", f"{false[0]} is said, and false"
     if first in wanted.expected:
         missing = wanted.also - set(codes[:wanted.within] if wanted.within else codes)
         missing |= set(unlinked(wanted, findings))

@@ -29,9 +29,16 @@ def queries(port, *statements):
     return (f"<?php $db = new mysqli('127.0.0.1', 'root', '', '', {port}); {lines} echo 'done';")
 
 
-def fetch(url):
+def fetch(url, seconds=0):
+    """seconds: how long it waits at most; 0: until there is an answer."""
     return (f"<?php $c = curl_init('{url}'); curl_setopt($c, CURLOPT_RETURNTRANSFER, 1); "
-            "curl_exec($c); echo 'done';")
+            f"curl_setopt($c, CURLOPT_TIMEOUT, {seconds}); curl_exec($c); echo 'done';")
+
+
+def session(directory, milliseconds):
+    """All requests have the same session, and keep it for so long."""
+    return (f"<?php session_save_path('{directory}'); session_id('one'); session_start(); "
+            f"usleep({milliseconds * 1000}); echo 'done';")
 
 
 # Uses a CPU until it is ended.

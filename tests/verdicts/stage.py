@@ -181,6 +181,18 @@ class Stage:
         path.chmod(0o755)
         return path
 
+    def place(self, name):
+        """A directory of the case in which every user may write; its path."""
+        path = self.scratch / name
+        path.mkdir()
+        path.chmod(0o777)
+        return path
+
+    def is_in_memory(self):
+        """Whether the case's files are on no disk."""
+        return subprocess.run(["stat", "-f", "-c", "%T", self.scratch], capture_output=True,
+                              text=True, check=True).stdout.strip() in ("tmpfs", "ramfs")
+
     @staticmethod
     def workloads(apache):
         shutil.copytree(build.WORKLOADS, apache.root / "htdocs", dirs_exist_ok=True)

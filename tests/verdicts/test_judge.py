@@ -3,7 +3,8 @@ import pytest
 
 from judge import Case, judge, judge_advice
 
-WANTED = Case("a-case", {"php-workers"}, None, also={"database"}, maybe={"sleep"}, within=2)
+WANTED = Case("a-case", {"php-workers"}, None, also={"database"}, maybe={"sleep"},
+              never={"keepalive"}, within=2)
 
 
 def findings(*words):
@@ -23,6 +24,8 @@ def findings(*words):
     (("cpu", "php-workers", "database"), "wrong"),
     (("php-workers", "database", "memory"), "wrong"),
     (("php-workers", "database", "memory likely"), "right"),
+    (("php-workers", "database", "keepalive likely"), "wrong"),
+    (("php-workers", "database", "keepalive likely 0.01"), "right"),
     (("php-workers", "database", "memory certain 0.01"), "right")])
 def test_judge(words, outcome):
     assert judge(WANTED, findings(*words))[0] == outcome

@@ -206,6 +206,7 @@ const struct mst_summary_program *mst_program_of_others(const struct mst_summary
 struct mst_disk_use mst_disk_use_of(const struct mst_summary *s)
 {
     struct mst_disk_use use = { 0 };
+    bool is_known = true;
     size_t i;
 
     for (i = 0; i < s->program_count; i++) {
@@ -214,12 +215,14 @@ struct mst_disk_use mst_disk_use_of(const struct mst_summary *s)
 
         if (program->owner != MST_PROC_OTHER) {
             use.own_bytes += bytes;
+            is_known &= program->owner == MST_PROC_UNSEEN || program->disk_bytes != MST_UNKNOWN;
         } else if (bytes > 0) {
             use.others_bytes += bytes;
             if (use.other == NULL || bytes > use.other->disk_bytes)
                 use.other = program;
         }
     }
+    use.of_others = is_known && use.others_bytes > use.own_bytes;
     return use;
 }
 

@@ -39,6 +39,7 @@ uint64_t mst_cpu_worked_ns(const struct mst_summary *s);
 
 /* What was read from and written to disks meanwhile. */
 struct mst_disk_use {
+    bool     of_others;                /* most of it, as far as is known of each own program */
     uint64_t own_bytes;                /* of the servers, the load tool and the recorder */
     uint64_t others_bytes;
     const struct mst_summary_program *other;   /* of those the one with the most; NULL: none */

@@ -64,7 +64,8 @@ static const struct { const char *table, *which, *columns, *sums, *names; } tota
     { "ends", OF_SERVER, "server_id, kind, end, calls, failed, end_ns",
       "server_id, kind, end, sum(calls), sum(failed), sum(end_ns)", "server_id, kind, end" },
     { "programs", OF_RUN, "run_id, program, owner, cpu_ns, disk_bytes",
-      "run_id, program, owner, sum(cpu_ns), sum(disk_bytes)", "run_id, program, owner" },
+      "run_id, program, owner, sum(cpu_ns), CASE WHEN count(*) = count(disk_bytes) THEN "
+      "sum(disk_bytes) END", "run_id, program, owner" },
 };
 
 static bool failed(struct slicing *z, sqlite3 *db)

@@ -45,14 +45,13 @@ void mst_fpm_set_ready(struct mst_fpm_pool *pool, uint64_t workers)
 {
     uint64_t *n = pool->n;
 
-    n[MST_FPM_CHILDREN] = at_least(n[MST_FPM_CHILDREN], workers);
     if (pool->pm == MST_PM_ONDEMAND) {
         pool->pm = MST_PM_STATIC;   /* ends none, and starts all of them */
         return;
     }
     if (pool->pm != MST_PM_DYNAMIC)
         return;
-    workers = at_least(workers, 1);
+    workers = at_least(at_most(workers, n[MST_FPM_CHILDREN]), 1);
     n[MST_FPM_MIN_SPARE] = at_least(at_most(n[MST_FPM_MIN_SPARE], n[MST_FPM_CHILDREN]), 1);
     n[MST_FPM_MAX_SPARE] = at_least(at_least(at_most(n[MST_FPM_MAX_SPARE], n[MST_FPM_CHILDREN]),
                                              workers), n[MST_FPM_MIN_SPARE]);
@@ -125,8 +124,6 @@ void mst_mpm_set_ready(struct mst_mpm *mpm, uint64_t workers)
     uint64_t *n = mpm->n, processes;
 
     mst_mpm_correct(mpm);
-    if (workers > n[MST_MPM_WORKERS])
-        mst_mpm_set_limit(mpm, workers);
     workers = at_most(workers, n[MST_MPM_WORKERS]);
     processes = workers / threads(mpm) + (workers % threads(mpm) != 0);
     n[MST_MPM_START] = at_least(n[MST_MPM_START], processes);

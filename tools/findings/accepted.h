@@ -31,7 +31,7 @@ bool mst_fpm_accepts(const struct mst_fpm_pool *pool);
  * pm.min_spare_servers. */
 void mst_fpm_set_limit(struct mst_fpm_pool *pool, uint64_t workers);
 
-/* So many are there before the load comes; raises the limit to it. */
+/* So many are there before the load comes, as far as the limit allows. */
 void mst_fpm_set_ready(struct mst_fpm_pool *pool, uint64_t workers);
 
 /* ---- an MPM of httpd ------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ bool mst_mpm_accepts(const struct mst_mpm *mpm);
 /* Sets the limit, to the next multiple of ThreadsPerChild. */
 void mst_mpm_set_limit(struct mst_mpm *mpm, uint64_t workers);
 
-/* So many workers are there before the load comes; raises the limit to it. */
+/* So many workers are there before the load comes, as far as the limit allows. */
 void mst_mpm_set_ready(struct mst_mpm *mpm, uint64_t workers);
 
 #endif

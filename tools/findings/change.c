@@ -358,6 +358,24 @@ void mst_change_ready(struct mst_changes *c, const struct mst_changed *of, uint6
     change_workers(c, of, workers, mst_fpm_set_ready, mst_mpm_set_ready);
 }
 
+static void set_fpm_both(struct mst_fpm_pool *pool, uint64_t workers)
+{
+    mst_fpm_set_limit(pool, workers);
+    mst_fpm_set_ready(pool, workers);
+}
+
+static void set_mpm_both(struct mst_mpm *mpm, uint64_t workers)
+{
+    mst_mpm_set_limit(mpm, workers);
+    mst_mpm_set_ready(mpm, workers);
+}
+
+void mst_change_limit_and_ready(struct mst_changes *c, const struct mst_changed *of,
+                                uint64_t workers)
+{
+    change_workers(c, of, workers, set_fpm_both, set_mpm_both);
+}
+
 /* ---- others ---------------------------------------------------------------------------------- */
 
 void mst_change_lifetime(struct mst_changes *c, const struct mst_changed *of)

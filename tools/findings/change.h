@@ -23,8 +23,11 @@ struct mst_changed {
 
 /* So many workers at most. */
 void mst_change_limit(struct mst_changes *c, const struct mst_changed *of, uint64_t workers);
-/* So many of them there before the load comes, and at most, if there can be fewer now. */
+/* So many of them there before the load comes. */
 void mst_change_ready(struct mst_changes *c, const struct mst_changed *of, uint64_t workers);
+/* Both. */
+void mst_change_limit_and_ready(struct mst_changes *c, const struct mst_changed *of,
+                                uint64_t workers);
 /* Makes processes live longer: removes the limit on their requests; where there is none and
  * pm = ondemand, sets a longer idle timeout; where neither is to be changed, has as many processes
  * ready as were busy at most. */

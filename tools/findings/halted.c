@@ -2,7 +2,8 @@
  * rules.h.
  *
  * The recording sees a process's state once in two seconds or more. Stopped once is enough to be
- * told; a disk makes each process wait so for a moment: that counts when it was seen twice.
+ * told, and comes first; a disk makes each process wait so for a moment, which counts when it was
+ * seen twice.
  */
 #include "analysis/run_requests.h"
 #include "archive/query.h"
@@ -16,7 +17,7 @@ static const char halted_processes[] =
     "row_number() OVER (PARTITION BY pid, state ORDER BY time_ns) AS spell "
     "FROM process_samples WHERE server_id = :id) WHERE state IN ('T', 't', 'D') "
     "GROUP BY pid, state, spell HAVING count(*) > (state = 'D') "
-    "ORDER BY max(time_ns) - min(time_ns) DESC, pid LIMIT 1";
+    "ORDER BY state = 'D', max(time_ns) - min(time_ns) DESC, pid LIMIT 1";
 
 /* Those that it had for all of that time. */
 static const char apaches_requests[] =

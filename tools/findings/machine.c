@@ -285,7 +285,7 @@ void mst_find_cpu(struct mst_inquiry *q)
 
 /* PHP measures its waits for files. A disk that is busy for others, or behind the page cache,
  * delays nobody here. Whose processes waited (pressure) does not tell who kept the disk busy: the
- * bytes of each program do. */
+ * bytes of each program do. Where PHP waits for a database, another program can be that. */
 static void find_disk(struct mst_inquiry *q)
 {
     const struct mst_disk_use use = mst_disk_use_of(q->s);
@@ -300,8 +300,8 @@ static void find_disk(struct mst_inquiry *q)
     if (!front->local || stall == MST_UNKNOWN ||
         mst_milli(stall, q->s->duration_ns) < MST_STALL_MILLI)
         return;
-    f = mst_found(q, use.others_bytes > use.own_bytes ? MST_CODE_DISK_NEIGHBOUR : MST_CODE_DISK,
-                  MST_LIKELY, 0);
+    f = mst_found(q, use.of_others && !mst_budget_counts(&q->b, q->b.ns[MST_PART_DATABASE]) ?
+                  MST_CODE_DISK_NEIGHBOUR : MST_CODE_DISK, MST_LIKELY, 0);
     f->share_milli = mst_milli(stall, q->s->duration_ns);
     f->share_of = MST_SHARE_OF_SPAN;
     f->weight = f->share_milli;

@@ -206,8 +206,8 @@ static void say_too_few(char *text, size_t size, const struct mst_finding *f)
 
     text[0] = '\0';
     if (wanted != MST_UNKNOWN)
-        mst_say(text, size, ", and it can have at most %" PRIu64 " workers, where %" PRIu64
-                " requests are there at once", mst_finding_number(f, "workers_limit"), wanted);
+        mst_say(text, size, ", and the limit of %" PRIu64 " is too low for up to %" PRIu64
+                " requests at once", mst_finding_number(f, "workers_limit"), wanted);
 }
 
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
@@ -225,7 +225,8 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
              "allows" : ": cannot tell why", too_few);
     if (f->code == MST_CODE_APACHE_SPAWNING)
         MST_ACTION(f, "Start more processes before the load comes: StartServers, and "
-                   "MinSpareServers or MinSpareThreads.");
+                   "MinSpareServers or MinSpareThreads.%s",
+                   too_few[0] != '\0' ? " Set MaxRequestWorkers higher, too." : "");
     else if (f->code == MST_CODE_EVENT_CONNECTIONS)
         MST_ACTION(f, "Set AsyncRequestWorkerFactor higher.");
     else
@@ -245,7 +246,8 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
              too_few);
     if (forked)
         MST_ACTION(f, "Start more before the load comes: larger pm.start_servers, with at least as "
-                   "much in pm.max_spare_servers, or pm = static.");
+                   "much in pm.max_spare_servers, or pm = static.%s",
+                   too_few[0] != '\0' ? " Set pm.max_children higher, too." : "");
 }
 
 void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,

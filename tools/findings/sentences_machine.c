@@ -63,20 +63,20 @@ void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_gr
 {
     char whose[160] = "";
 
-    if (f->code == MST_CODE_DISK_NEIGHBOUR) {
-        mst_say(f->subject, sizeof f->subject, "%s", use->other->name);
-        mst_say(whose, sizeof whose, ". Other programs read and wrote %s (most of it %s), the "
-                "servers and %s %s", mst_format_bytes(use->others_bytes).text, use->other->name,
+    if (use->of_others)
+        mst_say(whose, sizeof whose, ". Other programs read and wrote %s (%s most), the servers "
+                "and %s %s", mst_format_bytes(use->others_bytes).text, use->other->name,
                 s->client.tool != NULL ? s->client.tool : "mpmstat",
                 mst_format_bytes(use->own_bytes).text);
-    }
+    if (f->code == MST_CODE_DISK_NEIGHBOUR)
+        mst_say(f->subject, sizeof f->subject, "%s", use->other->name);
     MST_TEXT(f, "Disks were slow: during %s of the run, programs of %s waited for a disk (pressure "
              "stall information)%s.", mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_group ? "the server's control group" : "this machine", whose);
     if (f->code == MST_CODE_DISK_NEIGHBOUR)
-        MST_ACTION(f, "Look whether %s works for this server. If it does not, let it run at another "
-                   "hour, or with less of the disk (ionice -c 3, IOWeight or IOReadBandwidthMax of "
-                   "its unit).", f->subject);
+        MST_ACTION(f, "Look whether %s works for this server. If it does not, let it run at "
+                   "another hour, or with less of the disk (ionice -c 3, IOWeight or "
+                   "IOReadBandwidthMax of its unit).", f->subject);
     else
         MST_ACTION(f, "Find the disk with iostat -x; use a faster one, call fsync() less often, or "
                "give more memory to the page cache.");

@@ -66,7 +66,10 @@ static void change_what_is_advised(struct mst_inquiry *q, const struct mst_findi
         break;
     case MST_CODE_APACHE_SPAWNING:
     case MST_CODE_PHP_SPAWNING:
-        mst_change_ready(c, of, workers != MST_UNKNOWN ? workers : ready_for(q, server));
+        if (workers != MST_UNKNOWN)
+            mst_change_limit_and_ready(c, of, workers);
+        else
+            mst_change_ready(c, of, ready_for(q, server));
         break;
     case MST_CODE_CHILD_CHURN:
         mst_change_lifetime(c, of);

@@ -70,7 +70,10 @@ static void plan_beyond_limit(struct mst_inquiry *q, struct mst_finding *f,
     if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
         q->failed = true;
     } else if (plan.why_not == NULL && server->workers_limit != MST_UNKNOWN &&
-               plan.workers != MST_UNKNOWN && plan.workers > server->workers_limit) {
+               plan.wanted > server->workers_limit && plan.workers != MST_UNKNOWN &&
+               plan.workers > server->workers_limit) {
+        if (plan.threaded)
+            mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         mst_found_number(f, "workers_advised", plan.workers);
         mst_found_number(f, "wanted", plan.wanted);
     }

@@ -35,7 +35,7 @@ static const char template[] =
     HEY_ROWS_HEADER "{{range $i, $seconds := .Lats}}\n"
     SECONDS("$seconds") "," OF_ROW("ConnLats") "," OF_ROW("DnsLats") "," OF_ROW("ReqLats") ","
     OF_ROW("DelayLats") "," OF_ROW("ResLats") ",{{index $.StatusCodes $i}}," OF_ROW("Offsets")
-    "{{end}}\n\nSummary:\n  Total:\t" SECONDS(".Total.Seconds") " secs\n"
+    "{{end}}\nSummary:\n  Total:\t" SECONDS(".Total.Seconds") " secs\n"
     "  Slowest:\t" SECONDS(".Slowest") " secs\n  Fastest:\t" SECONDS(".Fastest") " secs\n"
     "  Average:\t" SECONDS(".Average") " secs\n  Requests/sec:\t{{printf \"%.4f\" .Rps}}\n"
     "  Total data:\t{{.SizeTotal}} bytes\n\n"
@@ -195,8 +195,8 @@ static int read_hey_row(struct mst_row_reader *reader, struct mst_client_row *ro
     uint64_t values[8];   /* in the header's order */
     size_t i;
 
-    if (line != NULL && line[0] == '\0')
-        reader->said.end = MST_ROWS_ENDED;   /* what follows is the summary */
+    if (line != NULL && strcmp(line, "Summary:") == 0)
+        reader->said.end = MST_ROWS_ENDED;
     if (line == NULL || reader->said.end == MST_ROWS_ENDED)
         return 0;
     for (i = 0; i < 8; i++) {

@@ -105,6 +105,13 @@ static bool find_owners(struct mst_recording *r)
     return fine;
 }
 
+/* Its CPU time is the load tool's, which is known from elsewhere. What the tool read and wrote is
+ * the supervisor's as soon as it has waited for the tool. */
+static bool is_supervisor(const struct mst_program *program)
+{
+    return program->owner == MST_PROC_TOOL && strcmp(program->name, MST_RUNNER_SUPERVISOR) == 0;
+}
+
 static uint64_t at_least_0(int64_t number)
 {
     return number > 0 ? (uint64_t)number : 0;
@@ -113,12 +120,11 @@ static uint64_t at_least_0(int64_t number)
 /* Whether it took a thousandth of the load's time, or as much of a disk that it is felt. */
 static bool took_part(const struct mst_recording *r, const struct mst_program *program)
 {
-    return (program->cpu_ns > 0 && (uint64_t)program->cpu_ns >= r->end.duration_ns / 1000) ||
+    return (program->cpu_ns > 0 && (uint64_t)program->cpu_ns >= r->end.duration_ns / 1000 &&
+            !is_supervisor(program)) ||
            (program->disk_bytes >= PROGRAM_DISK_BYTES && !program->disk_unknown);
 }
 
-/* Programs that took part. The supervisor's time is the load tool's, which is known from
- * elsewhere. */
 static int record_programs(struct mst_recording *r)
 {
     const struct mst_program *program;
@@ -130,11 +136,10 @@ static int record_programs(struct mst_recording *r)
     for (i = 0; i < r->programs.count; i++) {
         program = &r->programs.items[i];
         if (took_part(r, program) &&
-            (program->owner != MST_PROC_TOOL ||
-             strcmp(program->name, MST_RUNNER_SUPERVISOR) != 0) &&
             mst_archive_add_program(r->archive, r->run_id, program->name, program->owner,
-                                    at_least_0(program->cpu_ns), program->disk_unknown ?
-                                    MST_UNKNOWN : at_least_0(program->disk_bytes)) != 0)
+                                    is_supervisor(program) ? 0 : at_least_0(program->cpu_ns),
+                                    program->disk_unknown ? MST_UNKNOWN :
+                                    at_least_0(program->disk_bytes)) != 0)
             return -1;
     }
     return record_unseen(r);

@@ -149,14 +149,11 @@ static uint64_t number_of(const char *text, const char *name)
 uint64_t mst_proc_disk_bytes(uint64_t pid)
 {
     char path[64], text[512] = "\n";
-    uint64_t written, cancelled;
 
     snprintf(path, sizeof path, "/proc/%" PRIu64 "/io", pid);
     if (mst_proc_read(path, text + 1, sizeof text - 1) <= 0)
-        return MST_UNKNOWN;
-    written = number_of(text, "\nwrite_bytes: ");
-    cancelled = number_of(text, "\ncancelled_write_bytes: ");
-    return number_of(text, "\nread_bytes: ") + (written > cancelled ? written - cancelled : 0);
+        return errno == EACCES || errno == EPERM ? MST_UNKNOWN : 0;
+    return number_of(text, "\nread_bytes: ") + number_of(text, "\nwrite_bytes: ");
 }
 
 /* Since Linux 6.2 the directory's size is the number of descriptors, with that which a call of

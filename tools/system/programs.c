@@ -29,15 +29,23 @@ static struct mst_program *find_program(struct mst_programs *p, const char *name
     return &p->items[p->count++];
 }
 
+static bool is_kernel(const struct mst_proc *proc)
+{
+    return proc->pid == KTHREADD || proc->parent == KTHREADD;
+}
+
+/* What the kernel's threads write is what others have written before. */
 static bool sample_processes(struct mst_proc_list *list)
 {
+    struct mst_proc *proc;
     size_t i;
 
     if (!mst_proc_scan(list))
         return false;
     for (i = 0; i < list->count; i++) {
-        list->items[i].cpu_ns = mst_proc_cpu(list->items[i].pid);
-        list->items[i].disk_bytes = mst_proc_disk_bytes(list->items[i].pid);
+        proc = &list->items[i];
+        proc->cpu_ns = mst_proc_cpu(proc->pid);
+        proc->disk_bytes = is_kernel(proc) ? 0 : mst_proc_disk_bytes(proc->pid);
     }
     return true;
 }
@@ -64,7 +72,7 @@ static const struct mst_proc *heir(const struct mst_programs *p, const struct ms
 /* The kernel's threads are many, and one to the reader. */
 static const char *program_of(const struct mst_proc *proc)
 {
-    return proc->pid == KTHREADD || proc->parent == KTHREADD ? "kernel" : proc->name;
+    return is_kernel(proc) ? "kernel" : proc->name;
 }
 
 static bool add_taken(struct mst_programs *p, const struct mst_proc *to,

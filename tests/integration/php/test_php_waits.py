@@ -82,7 +82,7 @@ class LateServer:
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=0)
         self.port = self.listener.getsockname()[1]
         self.filler = socket.create_connection(("127.0.0.1", self.port))
-        self.thread = threading.Thread(target=self.serve)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
         return self
 
@@ -119,7 +119,7 @@ def test_connecting_apart_from_talking(site, text):
     (end,) = [end for name, end in site.ends().items() if str(server.port) in name]
     connecting, all_of_it = float(end["connect_seconds"]), float(end["seconds"])
     assert connecting > 0.9, end
-    assert all_of_it - connecting > server.ANSWER - 0.01, end
+    assert all_of_it - connecting > server.ANSWER / 2, end
 
 
 def test_a_row_that_another_client_has_locked(site, mariadb):
