@@ -425,9 +425,9 @@ START_TEST(test_who_is_stuck)
     mst_top_conclude(&top);
     draw(80, 24);
     ck_assert_str_eq(screen.lines[1].text, "PHP is stuck: all of its 2 workers wait for lock "
-                     "/var/lock/a?[31m, the longest for");
-    ck_assert_str_eq(screen.lines[2].text, "8.00 s. All are busy, and none has taken a request for "
-                     "8.00 s.");
+                     "/var/lock/a?[31m, the longest");
+    ck_assert_str_eq(screen.lines[2].text, "for 8.00 s. All are busy, and none has taken a request "
+                     "for 8.00 s.");
     ck_assert_int_eq(screen.lines[1].look, MST_TOP_ALARM);
     draw(140, 24);
     ck_assert_uint_gt(line_of("/php-1"), 0);

@@ -30,9 +30,11 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
     /* When all of them are there, they are too few. */
     { PHP "UPDATE samples SET workers_limit = 6 WHERE server_id = 2;"
       "UPDATE samples SET forks = 0 WHERE server_id = 2;"
-      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after'", "php-spawning",
-      "PHP's processes were started too slowly for this load, and the limit of 6 is too low for up "
-      "to 20 requests at once." },
+      "UPDATE samples SET forks = 9 WHERE server_id = 2 AND moment = 'after';"
+      "UPDATE machine_samples SET busy_ns = busy_ns / 50", "php-spawning",
+      "Requests waited for PHP's workers (75.0 % of their time) although no sample found more "
+      "than 5 of 6 busy: PHP's processes were started too slowly for this load, and the limit of "
+      "6 is too low for up to 20 requests at once." },
     { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
       "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
       "8.00 ms, 86.3 % of it handle (the application, or what it waits for)." },

@@ -59,7 +59,8 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
 }
 
 /* Whether the limit is too low as well for the load of a server that started its processes too
- * slowly: then the next run would find that. Each of several pools has a limit of its own. */
+ * slowly, and nothing else limits it: then the next run would find that. Each of several pools has
+ * a limit of its own. */
 static void plan_beyond_limit(struct mst_inquiry *q, struct mst_finding *f,
                               const struct mst_summary_server *server)
 {
@@ -69,9 +70,8 @@ static void plan_beyond_limit(struct mst_inquiry *q, struct mst_finding *f,
         return;
     if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
         q->failed = true;
-    } else if (plan.why_not == NULL && server->workers_limit != MST_UNKNOWN &&
-               plan.wanted > server->workers_limit && plan.workers != MST_UNKNOWN &&
-               plan.workers > server->workers_limit) {
+    } else if (plan.why_not == NULL && plan.next == MST_NEXT_NONE &&
+               server->workers_limit != MST_UNKNOWN && plan.wanted > server->workers_limit) {
         if (plan.threaded)
             mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         mst_found_number(f, "workers_advised", plan.workers);

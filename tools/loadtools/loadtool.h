@@ -222,7 +222,8 @@ void mst_plan_free(struct mst_plan *plan);
 int mst_plan_init(struct mst_plan *plan, char *const *argv, size_t at, const char *const *insert,
                   char error[MST_ERROR_MAX]);
 
-/* What messages and the archive call that which was inserted, where its words are long. As above. */
+/* What messages and the archive call that which was inserted, where its words are long. As
+ * above. */
 int mst_plan_call_added(struct mst_plan *plan, const char *words, char error[MST_ERROR_MAX]);
 
 /* Remembers where the user has the rows written. 0, or -1 with the sentence; then

@@ -2,7 +2,8 @@
  * the oldest are removed.
  *
  * An archive's name is mpmstat-YYYYMMDDTHHMMSSZ.db: when it begins (UTC). The second of the same
- * second ends in Z02.db, so that names sort by time. Other files of the directory are never touched.
+ * second ends in Z02.db, so that names sort by time. Other files of the directory are never
+ * touched.
  */
 #ifndef MPMSTAT_ROTATION_H
 #define MPMSTAT_ROTATION_H

@@ -47,9 +47,9 @@ ssize_t mst_proc_read(const char *path, char *buffer, size_t room);
  * nanosecond. 0 where it has just ended. */
 uint64_t mst_proc_cpu(uint64_t pid);
 
-/* Bytes that a process caused to be read from and written to disks, those of children that it waited
- * for included: what it writes counts as the page cache takes it, also where it is removed before it
- * is on a disk. 0: it has ended. MST_UNKNOWN: only its user and root may read that. */
+/* Bytes that a process caused to be read from and written to disks, those of children that it
+ * waited for included: what it writes counts as the page cache takes it, also where it is removed
+ * before it is on a disk. 0: it has ended. MST_UNKNOWN: only its user and root may read that. */
 uint64_t mst_proc_disk_bytes(uint64_t pid);
 
 /* How many descriptors a process has open, and how many it may have (its soft limit). MST_UNKNOWN
