@@ -123,7 +123,7 @@ def test_a_stuck_apache(server):
                 connection.close()
     f = first(found)
     assert f["certainty"] == "cannot-tell" and f["requests"] == WORKERS
-    assert f["text"].startswith(f"Apache is stuck: {WORKERS} of its {WORKERS} workers are in the "
+    assert f["text"].startswith(f"Apache is stuck: all of its {WORKERS} workers are in the "
                                 "state handling, the longest for ")
     workers = found["now"][0]["workers"]
     assert len(workers) == WORKERS and {w["state"] for w in workers} == {"handling"}
@@ -249,7 +249,7 @@ def test_apache_stuck_for_php(php_server, fpm_masters):
             assert connection.read_response().body == b"free"
             connection.close()
     assert found["past"]["findings"][1]["text"].startswith(
-        f"Apache is stuck: {WORKERS} of its {WORKERS} workers wait for PHP (3 of their requests "
+        f"Apache is stuck: all of its {WORKERS} workers wait for PHP (3 of their requests "
         f"are with its workers, {WORKERS - 3} wait for one)")
     wait_until(lambda: explain(apache.board, board)["past"]["servers"][1]["requests"] == WORKERS,
                30, "the journal")

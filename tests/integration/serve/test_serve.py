@@ -200,7 +200,7 @@ def test_all_workers_stuck(server, mpm):
                            "the explanation")
                 now = json.loads(serving.get("/?format=json").text())["now"]
                 assert now[0]["stuck"] and now[0]["sentence"].startswith(
-                    f"Apache is stuck: {WORKERS} of its {WORKERS} workers are in the state handling")
+                    f"Apache is stuck: all of its {WORKERS} workers are in the state handling")
                 assert re.search(r"^Now: Apache is stuck: ", serving.get("/").text(), re.M)
         finally:
             for connection in connections:

@@ -113,7 +113,7 @@ def test_a_stuck_server(server, terminal):
         shown = terminal.shows(f"{WORKERS} of {WORKERS} busy: ALL", f"{WORKERS} handling", "/stuck",
                                "none has taken a request for")
     assert re.search(r"^ 1 +\d+ handling +[\d.]+ m?s .*/stuck$", shown, re.M), shown
-    assert shown.splitlines()[1].startswith(f"Apache is stuck: {WORKERS} of its {WORKERS} workers are")
+    assert shown.splitlines()[1].startswith(f"Apache is stuck: all of its {WORKERS} workers are")
     terminal.type("q")
     terminal.shows("ENDED=0")
 
