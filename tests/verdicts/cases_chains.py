@@ -22,7 +22,7 @@ def session_lock_holds_prefork(stage):
 
 @chain("lock", "h2-workers", light=True)
 def session_lock_holds_http2(stage):
-    apache = stage.apache("event", H2.format(2), fpm=stage.fpm(40, "pm = static"),
+    apache = stage.apache("event", H2.format(5), fpm=stage.fpm(40, "pm = static"),
                           modules=["http2"], workers=50, threads=25)
     apache.page("s.php", pages.session(stage.place("sessions"), 20))
     return stage.record(*stage.h2load("/s.php", 2, 10, 150))
@@ -100,7 +100,8 @@ def slow_posts_take_the_stock_pool(stage):
     """Apache hands a body on as it comes, so PHP's five workers wait for it, too."""
     apache, _ = stage.stock_php()
     apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
-    return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 20, 1, 2, "/p.php"))
+    return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 20, 1, 2, "/p.php",
+                                      10_000))
 
 
 # ---- what does not come in time --------------------------------------------------------
@@ -114,7 +115,8 @@ def time_outs_of_a_slow_database(stage):
     return stage.record(*stage.ab("/q.php", 5, 15))
 
 
-@case("answers-5xx", also="php-workers", within=3, follows="answers-5xx<php-workers",
+@case("answers-5xx", also="php-workers", within=3,
+      follows="answers-5xx<php-workers backend<php-workers",
       maybe="sleep tail requests-died", light=True)
 def time_outs_behind_the_stock_pool(stage):
     """A page of half a second waits three more for one of five workers."""
@@ -174,8 +176,9 @@ def hard_restart_of_slow_pages(stage):
     return stage.record(*stage.ab("/nap.php", 10, 150, "-r"))
 
 
-@case("php-accept-queue php-workers", also="php-accept-queue php-workers",
-      follows="php-accept-queue<php-workers", maybe="answers-5xx sleep", light=True)
+@case("php-accept-queue php-workers answers-5xx", also="php-accept-queue php-workers",
+      follows="php-accept-queue<php-workers",
+      maybe="answers-5xx sleep backend event-connections", light=True)
 def short_backlog_of_the_pool(stage):
     """A hundred and forty clients, and room for 16 in the queue of PHP's port."""
     fpm = stage.fpm(pool="listen = 127.0.0.1:9000\nlisten.backlog = 16")

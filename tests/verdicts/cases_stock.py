@@ -11,7 +11,7 @@ from stage import NotRun, tool
 
 SITE = ("CREATE DATABASE site", "CREATE TABLE site.meta (id INT AUTO_INCREMENT PRIMARY KEY, name "
         "VARCHAR(40), value TEXT)", "INSERT INTO site.meta (name, value) SELECT concat('n', seq), "
-        "repeat('x', 200) FROM seq_1_to_60000")
+        "repeat('x', 200) FROM site.seq_1_to_60000")
 NO_INDEX = "SELECT SQL_NO_CACHE count(*) FROM site.meta WHERE value LIKE '%y%'"
 
 
@@ -111,7 +111,7 @@ def no_opcache_on_mod_php(stage):
     return stage.record(*stage.wrk("/many.php", 4))
 
 
-@case("cold-start", also="cold-start", maybe="php-spawning sleep tail php-workers", light=True)
+@case("sleep cold-start", also="cold-start", within=2, maybe="tail", light=True)
 def first_requests_fill_a_cache(stage):
     """All that comes before the cache is full waits for that, two seconds; later pages do not."""
     apache, _ = stage.roomy_php(20)
@@ -175,8 +175,8 @@ def passwords_of_bcrypt(stage):
 
 @case("answers-4xx", light=True)
 def upload_above_the_limit(stage):
-    apache, _ = stage.stock_php(extra="LimitRequestBody 1000\n")
-    apache.page("p.php", pages.QUICK)
+    apache = stage.apache("prefork", "LimitRequestBody 1000\n", stock=True, mod_php=True)
+    apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
     return stage.record(*stage.hey("/p.php", 4, "-m", "POST", "-d", "x" * 5000, rate=40))
 
 
@@ -198,12 +198,12 @@ def every_page_is_sent_to_https(stage):
 @case("slow-clients", light=True)
 def slow_readers_of_the_stock_event(stage):
     apache = stage.apache("event", "SendBufferSize 16384\n", stock=True)
-    apache.page("large", bytes(300_000))
+    apache.page("large", bytes(2_000_000))
     return stage.record(*stage.python(pages.SLOW_READERS, apache.port, 20, "/large"))
 
 
 @case("stuck-requests cannot-tell sleep tail", also="stuck-requests", within=3,
-      maybe="sleep tail cannot-tell held-by cold-start")
+      maybe="sleep tail cannot-tell held-by", follows="client-aborts<stuck-requests")
 def children_of_the_stock_prefork_are_stopped(stage):
     """All that have a request at one moment, until the load has ended."""
     apache = stage.apache("prefork", stock=True, mod_php=True)

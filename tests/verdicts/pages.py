@@ -68,15 +68,16 @@ SLOW_POSTS = """
 import socket, sys, threading, time
 port, count, rounds, seconds, path = (int(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]),
                                       float(sys.argv[4]), sys.argv[5])
+piece = int(sys.argv[6]) if len(sys.argv) > 6 else 1000
 def client():
     for _ in range(rounds):
         c = socket.create_connection(("127.0.0.1", port))
-        c.sendall(f"POST {path} HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 20000\\r\\n"
+        c.sendall(f"POST {path} HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: {20 * piece}\\r\\n"
                   "Content-Type: application/octet-stream\\r\\n"
                   "Connection: close\\r\\n\\r\\n".encode())
         for _ in range(20):
             time.sleep(seconds / 20)
-            c.sendall(b"x" * 1000)
+            c.sendall(b"x" * piece)
         while c.recv(65536):
             pass
 threads = [threading.Thread(target=client) for _ in range(count)]

@@ -161,6 +161,14 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
     return mst_finding_answer(root, MST_READS_FILES_AGAIN) == MST_ANSWER_YES;
 }
 
+/* What Apache calls its backend's time is the queue in front of PHP. */
+static bool are_lost_in_queue(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                              const struct mst_finding *root)
+{
+    (void)q, (void)symptom;
+    return mst_finding_number(root, MST_LOST_BY_APACHE) == 1;
+}
+
 /* ---- slowness ------------------------------------------------------------------------------ */
 
 #define ONE_AT_A_TIME(symptom) \
@@ -188,6 +196,7 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
 static const struct link slowness[] = {
     { MST_CODE_H2_WORKERS, MST_CODE_PHP_WORKERS, NULL, false },
     { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_WORKERS, are_held_by_php, false },
+    { MST_CODE_BACKEND, MST_CODE_PHP_WORKERS, are_lost_in_queue, false },
     { MST_CODE_H2_WORKERS, MST_CODE_PHP_CONNECTIONS, NULL, false },
     { MST_CODE_APACHE_WORKERS, MST_CODE_PHP_CONNECTIONS, NULL, false },
     { MST_CODE_STUCK_REQUESTS, MST_CODE_PHP_CONNECTIONS, NULL, false },
@@ -299,6 +308,15 @@ static bool is_killed(const struct mst_inquiry *q, const struct mst_finding *sym
     return mst_known(mst_finding_number(root, "killed")) > 0;
 }
 
+/* As many of them as a stopped process has kept. */
+static bool are_of_stopped(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                           const struct mst_finding *root)
+{
+    (void)q;
+    return mst_finding_number(root, MST_STOPPED_PID) != MST_UNKNOWN &&
+           symptom->requests <= root->requests;
+}
+
 /* By their parent, and not by a signal from elsewhere. */
 static bool were_ended(const struct mst_inquiry *q, const struct mst_finding *symptom,
                        const struct mst_finding *root)
@@ -324,6 +342,8 @@ static const struct link failures[] = {
     { MST_CODE_CLIENT_ERRORS, MST_CODE_KEEPALIVE, are_closed, false },
     { MST_CODE_CLIENT_ERRORS, MST_CODE_APACHE_WORKERS, are_closed, false },
     { MST_CODE_CLIENT_ERRORS, MST_CODE_EVENT_CONNECTIONS, are_closed, false },
+    { MST_CODE_CLIENT_ABORTS, MST_CODE_STUCK_REQUESTS, are_of_stopped, false },
+    { MST_CODE_CLIENT_ERRORS, MST_CODE_STUCK_REQUESTS, are_of_stopped, false },
     { MST_CODE_CLIENT_BEYOND_SERVER, MST_CODE_GENERATOR, NULL, false },
 };
 

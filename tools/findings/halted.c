@@ -52,6 +52,13 @@ static bool read_halted(struct mst_inquiry *q, const struct mst_summary_server *
     return true;
 }
 
+bool mst_was_stopped(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    struct mst_halted h;
+
+    return read_halted(q, server, &h) && h.state != 'D';
+}
+
 void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f)
 {
     const struct mst_summary_server *servers[] = { q->b.php, q->b.front };
@@ -62,6 +69,7 @@ void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f)
         if (servers[i] != NULL && read_halted(q, servers[i], &h) &&
             (h.requests > 0 || f->code == MST_CODE_STUCK_REQUESTS ||
              (f->code == MST_CODE_CANNOT_TELL && h.state != 'D'))) {
+            mst_found_number(f, MST_STOPPED_PID, h.state != 'D' ? h.pid : MST_UNKNOWN);
             mst_say_halted(f, &h);
             return;
         }

@@ -131,14 +131,15 @@ static void find_who_held(struct mst_inquiry *q)
 }
 
 /* Without a load tool nobody waits for the last answers: those in flight are of a server that goes
- * on. */
+ * on. A few of them are told where a process was stopped. */
 static void find_stuck(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t n = server->in_flight, limit = server->workers_limit;
     struct mst_finding *f;
 
     if (q->s->command_line == NULL || n == MST_UNKNOWN || n == 0 || limit == MST_UNKNOWN ||
-        limit == 0 || mst_milli(n, limit) < MST_FINDING_MILLI)
+        limit == 0 ||
+        (mst_milli(n, limit) < MST_FINDING_MILLI && !mst_was_stopped(q, server)))
         return;
     f = mst_found(q, MST_CODE_STUCK_REQUESTS, MST_LIKELY, 0);
     f->requests = n;

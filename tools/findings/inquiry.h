@@ -26,6 +26,8 @@ struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code
 void mst_found_number(struct mst_finding *f, const char *name, uint64_t value);
 /* The figure of that name; MST_UNKNOWN: the finding has none. */
 uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
+#define MST_STOPPED_PID "stopped_pid"         /* a process that was seen stopped */
+#define MST_LOST_BY_APACHE "lost_by_apache"   /* 1: it is of requests that Apache gave up */
 #define MST_CONNECT_NS "connect_ns"   /* what of the calls' time connecting has */
 #define MST_OF_CPU "of_cpu_milli"   /* what compiling has of PHP's CPU time */
 /* A figure that answers a question: 1, 0, or MST_UNKNOWN, which is not left out. Of a finding

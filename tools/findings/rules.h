@@ -35,6 +35,8 @@ void mst_find_waits(struct mst_inquiry *q);        /* waited.c */
  * stopped, or waited uninterruptibly, while it had requests; where it cannot be told why requests
  * waited, also that one was stopped while it had none. */
 void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f);   /* halted.c */
+/* Whether a process of the server was seen stopped. */
+bool mst_was_stopped(struct mst_inquiry *q, const struct mst_summary_server *server);
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
 void mst_find_cold_start(struct mst_inquiry *q);   /* cold.c */
 

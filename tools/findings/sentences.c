@@ -64,20 +64,35 @@ void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
              mst_format_percent(mst_budget_milli(b, pool->wait_sum_ns)).text);
 }
 
+/* "all 5 were busy (4.90 on average)" */
+static void say_all_busy(char busy[160], const struct mst_summary_server *php)
+{
+    if (php->workers_limit != MST_UNKNOWN)
+        mst_say(busy, 160, "all %" PRIu64 " were busy (%s on average)", php->workers_limit,
+                mst_format_milli(php->mean_busy_milli).text);
+    else
+        mst_say(busy, 160, "%" PRIu64 " were busy all the time (%s on average; their limit is not "
+                "known)", php->max_busy, mst_format_milli(php->mean_busy_milli).text);
+}
+
 void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b)
 {
-    const struct mst_summary_server *php = b->php;
     char busy[160];
 
-    if (php->workers_limit != MST_UNKNOWN)
-        mst_say(busy, sizeof busy, "all %" PRIu64 " were busy (%s on average)",
-                php->workers_limit, mst_format_milli(php->mean_busy_milli).text);
-    else
-        mst_say(busy, sizeof busy, "%" PRIu64 " were busy all the time (%s on average; their limit "
-                "is not known)", php->max_busy, mst_format_milli(php->mean_busy_milli).text);
+    say_all_busy(busy, b->php);
     MST_TEXT(f, "PHP's workers ran out: %s, and a request waited %s for one, %s of its time.",
              busy, mst_format_time(mst_php_wait(b->front)->mean_ns).text,
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text);
+}
+
+void mst_say_php_workers_late(struct mst_finding *f, const struct mst_summary_server *php)
+{
+    char busy[160];
+
+    say_all_busy(busy, php);
+    MST_TEXT(f, "PHP's workers ran out: %s, and a request that got one had waited %s for it; Apache "
+             "no longer waited for many of them.", busy,
+             mst_format_time(php->phases[MST_PHASE_PHP_WAIT].mean_ns).text);
 }
 
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php)

@@ -24,27 +24,35 @@ static const char *const ends_of[] = {
         "WHERE p.server_id = :id AND p.ghost = 0 AND w.kind = :kind GROUP BY p.rowid ORDER BY 1",
 };
 
-/* Of the ends of waits: the mean distance, how regular it is, and the shortest wait. */
+/* A server that serves one at a time can send some answers together: how regular ends are is told
+ * by the distance from each to the fourth one after it. */
+#define TOGETHER 4u
+
+/* Of the ends of waits: the first and the latest ones, how regular they are, the shortest wait. */
 struct spacing {
-    uint64_t count, shortest_ns, sum_ns;
+    uint64_t count, shortest_ns, sum_ns, first, latest[TOGETHER];
     double   gaps, gap_squares;
 };
 
-static void add_end(struct spacing *p, uint64_t *last, uint64_t ended, uint64_t ns)
+static void add_end(struct spacing *p, uint64_t ended, uint64_t ns)
 {
+    uint64_t *fourth_before = &p->latest[p->count % TOGETHER];
     double gap;
 
     if (ended == MST_UNKNOWN || ns == MST_UNKNOWN)
         return;
-    if (p->count++ > 0) {
-        gap = (double)(ended - *last);
+    if (p->count == 0)
+        p->first = ended;
+    if (p->count >= TOGETHER) {
+        gap = (double)(ended - *fourth_before);
         p->gaps += gap;
         p->gap_squares += gap * gap;
     }
+    *fourth_before = ended;
+    p->count++;
     if (p->shortest_ns == 0 || ns < p->shortest_ns)
         p->shortest_ns = ns;
     p->sum_ns += ns;
-    *last = ended;
 }
 
 /* YES: the waits ended one by one, as regularly as where one request at a time is served, and the
@@ -52,17 +60,19 @@ static void add_end(struct spacing *p, uint64_t *last, uint64_t ended, uint64_t 
  * once on average. UNKNOWN: enough did, but a thinned archive does not have all single ends. */
 static enum mst_answer is_serial(const struct spacing *p, double inside_min, bool has_all_ends)
 {
-    double n = (double)p->count - 1, mean, deviation;
+    double n = (double)p->count - TOGETHER, mean, deviation;
+    uint64_t last;
 
     if (p->count < MST_SERIAL_REQUESTS_MIN)
         return MST_ANSWER_NO;
-    mean = p->gaps / n;
+    last = p->latest[(p->count - 1) % TOGETHER];
+    mean = (double)(last - p->first) / ((double)p->count - 1);
     if (mean <= 0 || (double)p->sum_ns / (double)p->count < inside_min * mean)
         return MST_ANSWER_NO;
     if (!has_all_ends)
         return MST_ANSWER_UNKNOWN;
-    deviation = sqrt(fmax(p->gap_squares / n - mean * mean, 0));
-    return deviation <= MST_SERIAL_DEVIATION_MAX * mean &&
+    deviation = sqrt(fmax(p->gap_squares / n - p->gaps / n * (p->gaps / n), 0));
+    return deviation <= MST_SERIAL_DEVIATION_MAX * TOGETHER * mean &&
            (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean ? MST_ANSWER_YES
                                                                     : MST_ANSWER_NO;
 }
@@ -90,12 +100,11 @@ enum mst_answer mst_serial(struct mst_inquiry *q, enum mst_serial_of what,
 {
     struct mst_query rows = mst_query_ask(q->db, ends_of[what], server->id);
     struct spacing p = { 0 };
-    uint64_t last = 0;
 
     if (kind != NULL)
         mst_query_set_text(&rows, ":kind", kind);
     while (mst_query_next(&rows))
-        add_end(&p, &last, mst_row_number(&rows, "ended"), mst_row_number(&rows, "ns"));
+        add_end(&p, mst_row_number(&rows, "ended"), mst_row_number(&rows, "ns"));
     q->failed |= !mst_query_done(&rows);
     return is_serial(&p, inside_min, has_all_requests(q, server));
 }

@@ -238,6 +238,34 @@ static void find_php(struct mst_inquiry *q)
     plan_workers(q, f, php, "pm.max_children");
 }
 
+/* Requests that Apache gave up after its own time-out wait on in PHP's queue: PHP knows for how long,
+ * and Apache only that its backend did not answer. */
+static bool find_php_of_lost_requests(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *php = q->b.php;
+    const struct mst_summary_times *wait, *run;
+    struct mst_finding *f;
+    uint64_t lost_ns;
+
+    if (php == NULL || php == q->b.front || !mst_summary_is_short(php))
+        return false;
+    wait = &php->phases[MST_PHASE_PHP_WAIT];
+    run = &php->phases[MST_PHASE_PHP_RUN];
+    if (mst_known(wait->mean_ns) < MST_PHP_WAIT_MEAN_MIN_NS || run->mean_ns == MST_UNKNOWN)
+        return false;
+    lost_ns = mst_scale(q->b.ns[MST_PART_BACKEND], wait->mean_ns, wait->mean_ns + run->mean_ns);
+    if (mst_budget_milli(&q->b, lost_ns) < MST_FINDING_MILLI)
+        return false;
+    f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, lost_ns);
+    f->of = php;
+    note_workers(f, php);
+    mst_found_number(f, "wait_mean_ns", wait->mean_ns);
+    mst_found_number(f, MST_LOST_BY_APACHE, 1);
+    mst_say_php_workers_late(f, php);
+    plan_workers(q, f, php, "pm.max_children");
+    return true;
+}
+
 /* Of several pools each has a limit of its own. */
 static bool pool_ran_out(const struct mst_budget *b, const struct mst_summary_pool *pool)
 {
@@ -382,7 +410,7 @@ void mst_find_workers(struct mst_inquiry *q)
         find_php_queue(q);
     if (php && !pools && mst_summary_is_short(q->b.php))
         find_php(q);
-    else if (!pools && !find_php_bound(q) && php)
+    else if (!pools && !find_php_bound(q) && !find_php_of_lost_requests(q) && php)
         find_php_below_limit(q);
     find_php_by_its_queue(q);
     if (mst_starved_by_keepalive(q->b.front)) {
