@@ -42,11 +42,19 @@ LOADS = {
     "new connections": lambda stage, path: stage.hey(path, 2, "-disable-keepalive", rate=20),
     "a loop of wrk": lambda stage, path: stage.wrk(path, 1),
 }
+# Of files a client without a pause takes as many as the CPUs let it.
+PACED_LOADS = {
+    f"{clients} clients with {rate} requests a second{each}":
+        lambda stage, path, clients=clients, rate=rate, options=options:
+        stage.hey(path, clients, *options, rate=rate)
+    for clients, rate in ((1, 40), (4, 20), (10, 10))
+    for each, options in (("", ()), (" and new connections", ("-disable-keepalive",)))
+}
 
 
-def healthy(stack, load):
+def healthy(stack, load, words):
     def plant(stage):
-        return stage.record(*LOADS[load](stage, stack(stage)))
+        return stage.record(*words(stage, stack(stage)))
     plant.__name__ = f"healthy_{stack.__name__}_{load.replace(' ', '_')}"
     case(f"nothing {STACKS[stack]}", maybe=f"application-cpu generator client-beyond-server tail "
          f"{STACKS[stack]}", never="cpu php-workers apache-workers php-spawning apache-spawning "
@@ -54,5 +62,6 @@ def healthy(stack, load):
 
 
 for each_stack in STACKS:
-    for each_load in LOADS:
-        healthy(each_stack, each_load)
+    loads = PACED_LOADS if each_stack is event_and_files else LOADS
+    for each_load, its_words in loads.items():
+        healthy(each_stack, each_load, its_words)

@@ -170,14 +170,7 @@ def passwords_of_bcrypt(stage):
     stage.apache("event", f'<Location "/">\nAuthType Basic\nAuthName "a"\nAuthUserFile "{words}"\n'
                  "Require valid-user\n</Location>\n", stock=True,
                  modules=["auth_basic", "authn_core", "authn_file", "authz_user"])
-    return stage.record(*stage.hey("/index.html", 4, "-a", "u:right"))
-
-
-@case("answers-4xx", light=True)
-def upload_above_the_limit(stage):
-    apache = stage.apache("prefork", "LimitRequestBody 1000\n", stock=True, mod_php=True)
-    apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
-    return stage.record(*stage.hey("/p.php", 4, "-m", "POST", "-d", "x" * 5000, rate=40))
+    return stage.record(*stage.ab("/index.html", 4, 2000, "-t", "3", "-A", "u:right"))
 
 
 @case("answers-5xx", light=True)

@@ -97,11 +97,11 @@
 #define MST_CHURN_EXITS_MIN        20u
 /* A request that computes for less is quick enough. */
 #define MST_COMPUTING_MEAN_MIN_NS  (20 * MST_NS_PER_MS)
-/* A thing that serves one request at a time: of so many waits, those that end four after each other
- * are at distances that deviate by at most this part of their mean, two or more were inside at once,
+/* A thing that serves one request at a time: of so many waits, the distances from each end to the
+ * fourth one after it deviate by at most this part of their mean, two or more were inside at once,
  * and the shortest wait took no longer than this many distances of two ends. Ends at random deviate
- * by 0.5, and those of a slow thing whose clients wait for each other by more; a Redis that sends
- * two answers at once by 0.16. */
+ * by 0.5, and those of a slow thing whose clients wait for each other by more; those of a Redis
+ * that sends two answers at once by 0.16. */
 #define MST_SERIAL_REQUESTS_MIN    10u
 #define MST_SERIAL_DEVIATION_MAX   0.25
 #define MST_SERIAL_INSIDE_MIN      1.8

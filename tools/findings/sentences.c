@@ -90,9 +90,16 @@ void mst_say_php_workers_late(struct mst_finding *f, const struct mst_summary_se
     char busy[160];
 
     say_all_busy(busy, php);
-    MST_TEXT(f, "PHP's workers ran out: %s, and a request that got one had waited %s for it; Apache "
-             "no longer waited for many of them.", busy,
+    MST_TEXT(f, "PHP's workers ran out: %s, and a request that got one had waited %s for it; "
+             "Apache no longer waited for many of them.", busy,
              mst_format_time(php->phases[MST_PHASE_PHP_WAIT].mean_ns).text);
+}
+
+void mst_say_php_in_uploads(struct mst_finding *f, const struct mst_budget *b)
+{
+    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time), which read the bodies of "
+             "slow uploads meanwhile.",
+             mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text);
 }
 
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php)

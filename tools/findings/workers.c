@@ -238,8 +238,8 @@ static void find_php(struct mst_inquiry *q)
     plan_workers(q, f, php, "pm.max_children");
 }
 
-/* Requests that Apache gave up after its own time-out wait on in PHP's queue: PHP knows for how long,
- * and Apache only that its backend did not answer. */
+/* Requests that Apache gave up after its own time-out wait on in PHP's queue: PHP knows for how
+ * long, and Apache only that its backend did not answer. */
 static bool find_php_of_lost_requests(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
@@ -357,6 +357,23 @@ static bool find_php_bound(struct mst_inquiry *q)
     return true;
 }
 
+/* FPM reads a body before the request begins: until then its worker is not busy for the extension,
+ * but others wait for it. */
+static bool find_php_in_uploads(struct mst_inquiry *q)
+{
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_finding *f;
+
+    if (php == NULL || php == q->b.front || php->sapi_kind != MST_SAPI_FPM || !php_waited(&q->b) ||
+        !mst_budget_counts(&q->b, q->b.ns[MST_PART_UPLOAD]))
+        return false;
+    f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, q->b.ns[MST_PART_PHP_WAIT]);
+    f->of = php;
+    note_workers(f, php);
+    mst_say_php_in_uploads(f, &q->b);
+    return true;
+}
+
 static void find_php_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
@@ -410,7 +427,8 @@ void mst_find_workers(struct mst_inquiry *q)
         find_php_queue(q);
     if (php && !pools && mst_summary_is_short(q->b.php))
         find_php(q);
-    else if (!pools && !find_php_bound(q) && !find_php_of_lost_requests(q) && php)
+    else if (!pools && !find_php_in_uploads(q) && !find_php_bound(q) &&
+             !find_php_of_lost_requests(q) && php)
         find_php_below_limit(q);
     find_php_by_its_queue(q);
     if (mst_starved_by_keepalive(q->b.front)) {
