@@ -61,6 +61,17 @@ static const struct { const char *sql; enum mst_code symptom, root; const char *
       "UPDATE server_requests SET status = 503, backend = 'unix:/run/php.sock|fcgi://localhost' "
       "WHERE start_ns > (SELECT started_ns + 1000000000 FROM runs)",
       MST_CODE_ANSWERS_5XX, MST_CODE_PHP_DOWN, " answers were 503." },
+    /* FPM ends what runs as it reloads. */
+    { PHP "UPDATE servers SET sapi = 'fpm-fcgi' WHERE id = 2;"
+      "UPDATE samples SET unfinished = 0, generations = 1 WHERE server_id = 2;"
+      "UPDATE samples SET unfinished = 9, generations = 2 WHERE server_id = 2 AND moment = 'after';"
+      "INSERT INTO lifecycle (server_id, key, time_ns, event, kind, reason) SELECT 2, p.key, "
+      "started_ns + 1000000000, 'exit', 'child', 'killed' FROM runs, php_requests p "
+      "WHERE p.key < 9;"
+      "INSERT INTO lifecycle (server_id, key, time_ns, event) SELECT 2, 1000, "
+      "started_ns + 1050000000, 'generation' FROM runs",
+      MST_CODE_REQUESTS_DIED, MST_CODE_SERVER_RESTARTED,
+      "which PHP's parent ended" },
     /* More workers would only wait for the lock. */
     { PHP SERIAL_LOCK, MST_CODE_PHP_WORKERS, MST_CODE_LOCK, " So PHP's workers ran out." },
 };

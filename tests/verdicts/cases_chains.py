@@ -185,3 +185,13 @@ def short_backlog_of_the_pool(stage):
     apache = stage.apache("event", stock=True, fpm=fpm, address="fcgi://127.0.0.1:9000")
     apache.page("nap.php", pages.NAP)
     return stage.record(*stage.ab("/nap.php", 140, 600))
+
+
+@case("server-restarted requests-died answers-5xx", also="server-restarted requests-died",
+      follows="requests-died<server-restarted", maybe="sleep php-workers client-aborts")
+def reload_of_the_stock_pool(stage):
+    """process_control_timeout is 0: FPM's reload ends the five requests that run."""
+    apache, fpm = stage.stock_php()
+    apache.page("nap.php", pages.nap(300))
+    stage.after(20, fpm.reload)
+    return stage.record(*stage.ab("/nap.php", 8, 60, "-r"))

@@ -138,6 +138,7 @@ static void find_aborts(struct mst_inquiry *q)
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
+/* FPM ends its workers by a signal as it reloads. */
 static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t n = mst_known(server->unfinished), killed = mst_known(server->killed);
@@ -145,6 +146,8 @@ static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *
 
     if (n == 0)
         return;
+    if (server->sapi_kind == MST_SAPI_FPM)
+        killed = mst_subtract_saturated(killed, mst_restart_exits(q, server));
     f = mst_found_requests(q, MST_CODE_REQUESTS_DIED, MST_CERTAIN, n, server->requests + n);
     mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 1);
     mst_found_number(f, "requests", n);
