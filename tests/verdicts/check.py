@@ -21,7 +21,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import groups
-from judge import CASES, CLAIM, judge, judge_advice
+from judge import CASES, CLAIM, judge, judge_advice, judge_explained
 
 CASE_SECONDS = 120
 EMPTY_LIMIT = 1 / 20
@@ -49,11 +49,11 @@ def cpu_ticks():
     return fields[7], sum(fields)
 
 
-def run_inside(name, result, group, templates, keep):
+def run_inside(name, result, group, templates, keep, explains):
     """The case, in a process of its own group and namespaces: writes what was recorded."""
     import stage as stages
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
-    stage = stages.Stage(group, Path(templates))
+    stage = stages.Stage(group, Path(templates), bool(explains))
     said = {}
     try:
         said["run"] = CASES[name].plant(stage)
@@ -67,7 +67,7 @@ def run_inside(name, result, group, templates, keep):
     Path(result).write_text(json.dumps(said))
 
 
-def run_case(name, templates, keep):
+def run_case(name, templates, keep, explains):
     """(outcome, why, run): outcome is right, empty, wrong, not run or broken. What other cases do
     meanwhile is not an excuse for this one; what other programs do is."""
     try:
@@ -79,7 +79,7 @@ def run_case(name, templates, keep):
     inner = group.inner("case")
     words = [*NAMESPACES, sys.executable, str(HERE / "check.py"), "--inside", name, str(result),
              json.dumps({k: [str(v.path), v.version] for k, v in group.parts.items()}),
-             str(templates), str(keep or "")]
+             str(templates), str(keep or ""), "yes" if explains else ""]
     OTHERS.add(group)
     began, used, ticks = time.monotonic(), OTHERS.cpu_seconds(), cpu_ticks()
     case = subprocess.Popen([*inner.wrapper(), *words], stdin=subprocess.DEVNULL, text=True,
@@ -179,7 +179,7 @@ def run_all(chosen, options):
 
     def run_one(case):
         began = time.monotonic()
-        outcome, why, run = run_case(case.name, templates, options.keep)
+        outcome, why, run = run_case(case.name, templates, options.keep, options.explain)
         return case.name, outcome, why, run, time.monotonic() - began
 
     def settle(name, outcome, why, run, seconds):
@@ -200,6 +200,11 @@ def run_all(chosen, options):
 
 def report(name, outcome, why, run, seconds, options):
     show(name, outcome, why, run, seconds, sys.stdout)
+    if options.explain and run and run.get("explained") is not None:
+        explained, about = judge_explained(CASES[name], run["explained"])
+        found = ", ".join(sentence(f) for f in run["explained"][:4])
+        print(f"         explain: {explained}{': ' + about if about else ''}"
+              f"{'; got ' + found if about else ''}", flush=True)
     if options.evidence and run:
         print(*(f"           {line}" for line in evidence(run)), sep="\n", flush=True)
     if options.results:
@@ -216,12 +221,14 @@ def main():
     parser.add_argument("--evidence", action="store_true",
                         help="show what servers and load tools say, too")
     parser.add_argument("--keep", metavar="DIRECTORY", help="keep the archives there")
-    parser.add_argument("--inside", nargs=5, help=argparse.SUPPRESS)
+    parser.add_argument("--explain", action="store_true",
+                        help="show what mpmstat explain makes of each load, too")
+    parser.add_argument("--inside", nargs=6, help=argparse.SUPPRESS)
     options = parser.parse_args()
     load_cases()
     if options.inside:
-        name, result, where, templates, keep = options.inside
-        return run_inside(name, result, groups.load(json.loads(where)), templates, keep)
+        name, result, where, templates, keep, explains = options.inside
+        return run_inside(name, result, groups.load(json.loads(where)), templates, keep, explains)
     chosen = select(options)
     if options.list:
         return print("\n".join(f"{c.name:34} {'fast' if c.fast else '':5}"

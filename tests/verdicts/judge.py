@@ -91,6 +91,21 @@ def unlinked(wanted, findings):
             if (symptom, root) not in links]
 
 
+def judge_explained(wanted, findings):
+    """("right", "empty" or "wrong", and why) for what explain finds: without a load tool's side some
+    causes are not seen, but nothing false is said."""
+    codes = [finding["code"] for finding in findings]
+    first = codes[0] if codes else "nothing"
+    true = wanted.expected | wanted.also | wanted.maybe | {root for _, root in wanted.follows}
+    missing = unlinked(wanted, findings)
+    false = [f["code"] for f in findings if claims(f) and f["code"] in false_codes(wanted)]
+    if false or first not in true | SAYS_NOTHING:
+        return "wrong", f"{(false or [first])[0]} is said, and false"
+    if first in SAYS_NOTHING - wanted.expected or missing:
+        return "empty", f"nothing of {', '.join(missing)}" if missing else first
+    return "right", ""
+
+
 def judge(wanted, findings):
     """("right", "empty" or "wrong", and why) for the findings of a run, strongest first."""
     codes = list(dict.fromkeys(finding["code"] for finding in findings))

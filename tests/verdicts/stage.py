@@ -52,10 +52,11 @@ class NotRun(Exception):
 
 
 class Stage:
-    def __init__(self, group, templates):
+    def __init__(self, group, templates, explains=False):
         """group: the case's cgroup directories (groups.py). templates: a directory in which a
-        database's initial files are kept from one case to the next."""
-        self.group, self.templates = group, templates
+        database's initial files are kept from one case to the next. explains: each recorded load
+        is explained from the journals, too."""
+        self.group, self.templates, self.explains = group, templates, explains
         self.stack = ExitStack()
         self.scratch = Path(tempfile.mkdtemp(prefix="mpmstat-verdict-"))
         self.scratch.chmod(0o755)
@@ -329,7 +330,17 @@ class Stage:
                               capture_output=True, timeout=30, check=False)
         if said.returncode:
             raise RuntimeError(f"mpmstat report ended with {said.returncode}: {said.stderr}")
-        return {**json.loads(said.stdout)[-1], "logs": self.logs()}
+        return {**json.loads(said.stdout)[-1], "logs": self.logs(),
+                "explained": self.explained(named[1::2]) if self.explains else None}
+
+    @staticmethod
+    def explained(targets):
+        """What `mpmstat explain` finds in the journals of the last seconds."""
+        done = subprocess.run([str(w) for w in (build.TOOL, "explain", "--format", "json", "--last",
+                                                "20s", *targets)],
+                              text=True, capture_output=True, timeout=60, check=False)
+        past = json.loads(done.stdout)["past"] if done.stdout else None
+        return past["findings"] if past else []
 
     def logs(self):
         """What the servers complained of: evidence that the fault happened."""
