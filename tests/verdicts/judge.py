@@ -92,8 +92,8 @@ def unlinked(wanted, findings):
 
 
 def judge_explained(wanted, findings):
-    """("right", "empty" or "wrong", and why) for what explain finds: without a load tool's side some
-    causes are not seen, but nothing false is said."""
+    """("right", "empty" or "wrong", and why) for what explain finds: without a load tool's side
+    some causes are not seen, but nothing false is said."""
     codes = [finding["code"] for finding in findings]
     first = codes[0] if codes else "nothing"
     true = wanted.expected | wanted.also | wanted.maybe | {root for _, root in wanted.follows}
