@@ -369,6 +369,14 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "UPDATE servers SET local = 0;" KILLED, "Nothing ran out" },
     { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'",
       "Memory was short: during 35.0 % of the run, programs of this machine waited for memory" },
+    /* The machine had memory: another group's limit made them wait. */
+    { "UPDATE machine_samples SET memory_available = 9000000000, memory_stall_ns = 5;"
+      "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end';"
+      "INSERT INTO environment VALUES (1, 'memory_bytes', '16000000000')", "Nothing ran out" },
+    { "UPDATE machine_samples SET memory_available = 900000000, memory_stall_ns = 5;"
+      "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end';"
+      "INSERT INTO environment VALUES (1, 'memory_bytes', '16000000000')",
+      "Memory was short: during 35.0 % of the run, programs of this machine waited for memory" },
     { "UPDATE machine_samples SET memory_stall_ns = 390000000 WHERE moment = 'end'",
       "Nothing ran out" },
     { "UPDATE machine_samples SET memory_stall_ns = 1400000005 WHERE moment = 'end'; "

@@ -98,7 +98,8 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
         "SELECT " GROWN(busy_ns) GROWN(total_ns) GROWN(stolen_ns) GROWN(listen_overflows)
         GROWN(memory_stall_ns) GROWN(oom_kills) GROWN(cpu_stall_ns) GROWN(tcp_retransmits)
         GROWN(syn_retransmits) GROWN(io_stall_ns)
-        "max(runnable) AS runnable, max(blocked) AS blocked FROM machine_samples "
+        "max(runnable) AS runnable, max(blocked) AS blocked, min(memory_available) AS available "
+        "FROM machine_samples "
         "WHERE run_id = :id", s->id);
     struct mst_query cpus = mst_query_ask(db,
         "SELECT max(CASE name WHEN 'cpus' THEN CAST(value AS INTEGER) END) AS machine, "
@@ -110,6 +111,7 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
     s->machine_stolen_milli = MST_UNKNOWN;
     s->machine_busy_milli = s->listen_overflows = s->cpus = s->machine_cpus = MST_UNKNOWN;
     s->memory_stall_ns = s->oom_kills = s->max_runnable = s->cpu_stall_ns = MST_UNKNOWN;
+    s->memory_available = MST_UNKNOWN;
     s->tcp_retransmits = s->syn_retransmits = s->io_stall_ns = s->max_blocked = MST_UNKNOWN;
     if (mst_query_next(&q)) {
         s->machine_busy_milli = mst_summary_milli(mst_row_number(&q, "busy_ns"),
@@ -125,6 +127,7 @@ static bool read_machine(struct mst_summary *s, sqlite3 *db)
         s->io_stall_ns = mst_row_number(&q, "io_stall_ns");
         s->max_runnable = mst_row_number(&q, "runnable");
         s->max_blocked = mst_row_number(&q, "blocked");
+        s->memory_available = mst_row_number(&q, "available");
     }
     if (mst_query_next(&cpus)) {
         s->machine_cpus = mst_row_number(&cpus, "machine");

@@ -264,6 +264,7 @@ struct mst_summary {
     uint64_t machine_stolen_milli;     /* of them, what the hypervisor gave to other machines */
     uint64_t listen_overflows;         /* on the machine, during the load */
     uint64_t memory_stall_ns, oom_kills;   /* the same */
+    uint64_t memory_available;         /* bytes, when least were */
     uint64_t max_runnable;             /* threads that ran or waited for a CPU at once; sampled */
     uint64_t cpu_stall_ns, tcp_retransmits, syn_retransmits;   /* as listen_overflows */
     uint64_t io_stall_ns;              /* the same */

@@ -189,6 +189,9 @@
 #define MST_GENERATOR_DROPPED_MILLI 10u
 /* From this share of the machine's busy time on, the load tool's is worth a remark. */
 #define MST_TOOL_SHARE_MILLI       200u
+/* A machine that has so much of its memory available makes no program wait for memory, unless a
+ * control group limits it. */
+#define MST_MEMORY_PLENTY_MILLI    200u
 /* From this share of its limit on, a process has no descriptor left at times, and an address no
  * port: samples are taken between the requests. */
 #define MST_EXHAUSTED_MILLI        950u

@@ -336,6 +336,7 @@ int mst_archive_add_machine(struct mst_archive *a, int64_t run_id, uint64_t wall
         .run_id = NUMBER(run_id), .time_ns = NUMBER(wall_ns),
         .moment = TEXT(mst_moment_names[moment]), .busy_ns = NUMBER(m->busy_ns),
         .total_ns = NUMBER(m->total_ns), .stolen_ns = NUMBER(m->stolen_ns),
+        .memory_available = NUMBER(m->memory_available),
         .listen_overflows = NUMBER(m->listen_overflows),
         .listen_drops = NUMBER(m->listen_drops), .memory_stall_ns = NUMBER(m->memory_stall_ns),
         .oom_kills = NUMBER(m->oom_kills), .runnable = NUMBER(m->runnable),

@@ -446,7 +446,8 @@ CREATE TABLE IF NOT EXISTS machine_samples (
     tcp_retransmits   INTEGER,           -- segments sent again
     syn_retransmits   INTEGER,           -- of these, SYNs of connections without an answer
     io_stall_ns       INTEGER,           -- time during which any thread had to wait for a disk
-    stolen_ns         INTEGER            -- of busy_ns, what the hypervisor gave to other machines
+    stolen_ns         INTEGER,           -- of busy_ns, what the hypervisor gave to other machines
+    memory_available  INTEGER            -- bytes that programs can have without swapping, now
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 

@@ -67,8 +67,8 @@ const struct mst_thin_subject mst_thin_subjects[] = {
       { 3, 0 }, false, false, SAMPLES },
     { { "machine_samples", NULL },
       SAMPLE("run_id", "NULL", "0", FIXED)
-      "runnable, blocked FROM main.machine_samples WHERE :id ORDER BY rowid",
-      { 2, 0 }, false, true, MAXIMA_ONLY },
+      "runnable, blocked, -memory_available FROM main.machine_samples WHERE :id ORDER BY rowid",
+      { 3, 0 }, false, true, MAXIMA_ONLY },
     { { "process_samples", NULL },
       SAMPLE("server_id", "NULL", "0", "0")
       "1000000 * files / files_limit, files, pss_bytes, coalesce(state IN ('T', 't', 'D'), 0) "

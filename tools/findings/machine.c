@@ -5,6 +5,7 @@
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 #include "findings/cpu.h"
+#include "findings/demand.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
 
@@ -68,6 +69,29 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
 }
 
 /* Tested before what find_obstacle() finds, because it can be why the load failed. */
+/* Whether programs can wait for memory only in groups with a limit of their own, of which none is a
+ * server's: the machine had plenty all the time. Under version 1 no pressure of groups is known. */
+static bool is_of_other_groups(struct mst_inquiry *q)
+{
+    const struct mst_summary *s = q->s;
+    uint64_t all, used_milli;
+    size_t i;
+
+    if (!mst_ram_read(&all, q->db, s->id)) {
+        q->failed = true;
+        return false;
+    }
+    if (s->memory_available == MST_UNKNOWN || all == MST_UNKNOWN ||
+        mst_milli(s->memory_available, all) < MST_MEMORY_PLENTY_MILLI)
+        return false;
+    for (i = 0; i < s->server_count; i++) {
+        used_milli = mst_group_memory_milli(&s->servers[i]);
+        if (s->servers[i].local && used_milli != MST_UNKNOWN && used_milli >= MST_EXHAUSTED_MILLI)
+            return false;
+    }
+    return true;
+}
+
 void mst_find_memory(struct mst_inquiry *q)
 {
     const struct mst_summary_server *server = q->b.front;
@@ -83,7 +107,8 @@ void mst_find_memory(struct mst_inquiry *q)
     else if (server->requests == 0)
         return;   /* it delayed none */
     else if (for_files || stalled(found.stall_ns, q->s->duration_ns))
-        find_stall(q, MST_CODE_MEMORY, found.stall_of_groups, found.stall_ns, for_files);
+        find_stall(q, !found.stall_of_groups && is_of_other_groups(q) ? MST_CODE_MEMORY_NEIGHBOUR :
+                   MST_CODE_MEMORY, found.stall_of_groups, found.stall_ns, for_files);
     else if (found.stall_of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns))
         find_stall(q, MST_CODE_MEMORY_NEIGHBOUR, false, q->s->memory_stall_ns, false);
 }

@@ -43,11 +43,16 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
                           uint64_t stall_ns, bool for_files)
 {
+    char others[160] = ", but not those of the server";
+
+    if (mst_summary_front(s)->memory_stall_ns == MST_UNKNOWN)
+        mst_say(others, sizeof others, ", in a control group with a limit of its own: the machine "
+                "had at least %s available", mst_format_bytes(s->memory_available).text);
     MST_TEXT(f, "Memory was short: during %s of the run, programs of %s waited for memory "
              "(pressure stall information)%s.",
              mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
              of_groups ? "the server's control group" : "this machine",
-             f->code == MST_CODE_MEMORY_NEIGHBOUR ? ", but not those of the server" :
+             f->code == MST_CODE_MEMORY_NEIGHBOUR ? others :
              for_files ? ", and files were read from the disk again, for which there was no room" :
              "");
     if (f->code == MST_CODE_MEMORY_NEIGHBOUR)

@@ -122,6 +122,9 @@ static void read_memory(struct mst_machine *m)
     m->cpu_stall_ns = stall_ns("/proc/pressure/cpu");
     if (mst_proc_read("/proc/vmstat", text, sizeof text) > 0)
         m->oom_kills = number(text, "oom_kill");
+    if (mst_proc_read("/proc/meminfo", text, sizeof text) > 0 &&
+        number(text, "MemAvailable:") != MST_UNKNOWN)
+        m->memory_available = number(text, "MemAvailable:") * 1024;
 }
 
 /* /proc/net/snmp and netstat have two lines for each protocol, names and then numbers: the

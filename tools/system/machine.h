@@ -16,6 +16,7 @@ struct mst_machine {
     uint64_t listen_overflows;     /* connections that found an accept queue full */
     uint64_t listen_drops;         /* and those that were dropped for that or another reason */
     uint64_t memory_stall_ns;      /* time during which any program had to wait for memory */
+    uint64_t memory_available;     /* bytes that programs can have without swapping, now */
     uint64_t oom_kills;            /* processes that the kernel killed as memory ran out */
     uint64_t runnable, blocked;    /* threads, now: that run or wait for a CPU; for a disk */
     uint64_t io_stall_ns;          /* time during which any thread had to wait for a disk */
