@@ -456,12 +456,12 @@ START_TEST(test_no_flags)
 END_TEST
 
 /* An --out that is added would end the outputs that K6_OUT names; one of the user's has done so. */
-static const struct { const char *k6_out, *words; bool adds; } outputs[] = {
-    { "", "run\nload.js", true }, { " ", "run\nload.js", true },
-    { "influxdb=http://127.0.0.1:8086/k6", "run\nload.js", false },
-    { "influxdb", "run\n--out\njson=results\nload.js", true },
-    { "influxdb", "run\n-o\njson=results\nload.js", true },
-    { "influxdb", "run\n--out=csv=rows.csv\nload.js", false },
+static const struct { const char *k6_out, *words; bool adds, says; } outputs[] = {
+    { "", "run\nload.js", true, false }, { " ", "run\nload.js", true, false },
+    { "influxdb=http://127.0.0.1:8086/k6", "run\nload.js", false, true },
+    { "influxdb", "run\n--out\njson=results\nload.js", true, false },
+    { "influxdb", "run\n-o\njson=results\nload.js", true, false },
+    { "influxdb", "run\n--out=csv=rows.csv\nload.js", false, false },
 };
 
 START_TEST(test_outputs_of_k6)
@@ -478,6 +478,7 @@ START_TEST(test_outputs_of_k6)
     ck_assert_int_eq(status, 0);
     ck_assert_msg((plan.added != NULL) == outputs[_i].adds, "K6_OUT=\"%s\" k6 %s",
                   outputs[_i].k6_out, outputs[_i].words);
+    ck_assert_int_eq(plan.why_not_added != NULL, outputs[_i].says);
     check_command(&plan, argv);
     mst_plan_free(&plan);
 }

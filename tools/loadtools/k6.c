@@ -98,13 +98,17 @@ static int prepare_k6(struct mst_plan *plan, char *const *argv, int rows_fd,
     char csv[80];
     const char *const insert[] = { "--out", csv, NULL }, *own = user_csv(argv);
     size_t run = mst_word(argv, "run");
-    bool add = rows_fd >= 0 && run > 0 && own == NULL && !has_outputs_by_environment(argv);
+    bool outputs = has_outputs_by_environment(argv);
+    bool add = rows_fd >= 0 && run > 0 && own == NULL && !outputs;
     uint64_t duration_ns = mst_option_time(argv, &duration, MST_NS_PER_S, 0);
 
     snprintf(csv, sizeof csv, "csv=fileName=/dev/fd/%d,timeFormat=unix_nano", rows_fd);
     if (mst_plan_init(plan, argv, run, add ? insert : NULL, error) != 0)
         return -1;
     plan->rows = add ? MST_ROWS_IN_FD : MST_ROWS_NONE;
+    if (outputs && rows_fd >= 0)
+        plan->why_not_added = "K6_OUT names its outputs: name them with --out in the command, and "
+                              "mpmstat adds its own";
     plan->row_start_step_ns = plan->row_time_step_ns = 1;
     plan->stop_signal = SIGINT;
     plan->unhappy_status = K6_THRESHOLD_CROSSED;

@@ -29,6 +29,7 @@ struct mst_plan {
     char   **argv;            /* what to execute: the user's, and what was added */
     char    *added;           /* what was added, for the user to read; NULL: nothing */
     const char *added_for;    /* "its times of each request" */
+    const char *why_not_added;   /* a sentence for the user; NULL: there is no reason */
     enum mst_rows_place rows;
     char    *rows_path;       /* NULL: not chosen */
     /* A command to run after it, which reads the rows in the tool's own format and

@@ -133,7 +133,9 @@ static int find_result(const struct collection *c, const struct mst_printed *pri
     const struct mst_load *load = c->load;
 
     snprintf(error, MST_ERROR_MAX, "%s was told to write nothing that can be read: only the "
-             "server's side is known", load->tool->name);
+             "server's side is known%s%s", load->tool->name,
+             load->plan.why_not_added != NULL ? ". " : "",
+             load->plan.why_not_added != NULL ? load->plan.why_not_added : "");
     if (load->tool->parse != NULL && load->tool->parse(result, &load->plan, printed, error) == 0)
         return 0;
     if (!c->has_rows)
