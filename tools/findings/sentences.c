@@ -258,14 +258,19 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)
 {
+    bool in_apache = !forked && b->php->max_listen_queue == 0 && b->php != b->front;
     char when[96] = "", too_few[96];
 
     say_too_few(too_few, sizeof too_few, f);
     say_below_limit(when, b->php, b->php->phases[MST_PHASE_PHP_WAIT].sum_ns);
     MST_TEXT(f, "Requests waited for PHP's workers (%s of their time)%s%s%s.",
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text, when, forked ?
-             ": PHP's processes were started too slowly for this load" : ": cannot tell why",
-             too_few);
+             ": PHP's processes were started too slowly for this load" : in_apache ?
+             ", and its accept queue was empty: they were still in Apache, it seems without a "
+             "connection to PHP" : ": cannot tell why", too_few);
+    if (in_apache)
+        MST_ACTION(f, "Look for a limit on connections to PHP, max= in ProxyPass, ProxySet or "
+                   "<Proxy>: each child of Apache has as many at most.");
     if (forked)
         MST_ACTION(f, "Start more before the load comes: larger pm.start_servers, with at least as "
                    "much in pm.max_spare_servers, or pm = static.%s",
