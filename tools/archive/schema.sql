@@ -451,10 +451,10 @@ CREATE TABLE IF NOT EXISTS machine_samples (
 );
 CREATE INDEX IF NOT EXISTS machine_samples_run ON machine_samples (run_id);
 
--- CPU time and disks of the recording machine's programs during the load, by name and owner: processes of one
--- name can be of several owners. The name is cut to 15 bytes. 'processes that cannot be seen from
--- here' is what no process of /proc took, where that is a tenth of all or more: another pid
--- namespace's.
+-- CPU time and disks of the recording machine's programs during the load, by name and owner:
+-- processes of one name can be of several owners. The name is cut to 15 bytes. 'processes that
+-- cannot be seen from here' is what no process of /proc took, where that is a tenth of all or more:
+-- another pid namespace's.
 CREATE TABLE IF NOT EXISTS programs (
     run_id            INTEGER NOT NULL REFERENCES runs(id),
     program           TEXT NOT NULL,
