@@ -71,7 +71,7 @@ static const struct { const char *sql; enum mst_code symptom, root; const char *
       "INSERT INTO lifecycle (server_id, key, time_ns, event) SELECT 2, 1000, "
       "started_ns + 1050000000, 'generation' FROM runs",
       MST_CODE_REQUESTS_DIED, MST_CODE_SERVER_RESTARTED,
-      "which PHP's parent ended" },
+      " So 9 requests died with their process." },
     /* More workers would only wait for the lock. */
     { PHP SERIAL_LOCK, MST_CODE_PHP_WORKERS, MST_CODE_LOCK, " So PHP's workers ran out." },
 };
