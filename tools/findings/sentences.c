@@ -95,6 +95,20 @@ void mst_say_php_workers_late(struct mst_finding *f, const struct mst_summary_se
              mst_format_time(php->phases[MST_PHASE_PHP_WAIT].mean_ns).text);
 }
 
+void mst_say_work_after_answers(struct mst_finding *f, const struct mst_summary_server *php,
+                                uint64_t mean_ns)
+{
+    char most[MST_NAME_MAX + 64] = "";
+
+    if (php->end_count > 0)
+        mst_say(most, sizeof most, ", and PHP waited longest for %s%s%s", php->ends[0].kind,
+                strcmp(php->ends[0].kind, php->ends[0].name) == 0 ? "" : " ",
+                strcmp(php->ends[0].kind, php->ends[0].name) == 0 ? "" : php->ends[0].name);
+    MST_MORE(f, " A worker went on for %s after the answer was complete "
+             "(fastcgi_finish_request(), a shutdown function)%s.", mst_format_time(mean_ns).text,
+             most);
+}
+
 void mst_say_php_in_uploads(struct mst_finding *f, const struct mst_budget *b)
 {
     MST_TEXT(f, "Requests waited for PHP's workers (%s of their time), which read the bodies of "

@@ -60,6 +60,8 @@ void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
                   const struct mst_summary_pool *pool);
 /* Of a PHP whose php_wait is not known. */
+void mst_say_work_after_answers(struct mst_finding *f, const struct mst_summary_server *php,
+                                uint64_t mean_ns);
 void mst_say_php_in_uploads(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_workers_late(struct mst_finding *f, const struct mst_summary_server *php);
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php);

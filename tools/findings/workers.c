@@ -223,6 +223,24 @@ static void find_php_queue(struct mst_inquiry *q)
     mst_say_php_queue(f, &q->b);
 }
 
+/* PHP can go on after the answer is complete (fastcgi_finish_request()): that holds a worker, and is
+ * no part of any request's time. Not where Apache itself gave requests up. */
+static void note_work_after_answers(struct mst_inquiry *q, struct mst_finding *f)
+{
+    const struct mst_summary_server *php = q->b.php, *front = q->b.front;
+    const struct mst_summary_times *run = &php->phases[MST_PHASE_PHP_RUN];
+    uint64_t after_ns;
+
+    if (php == front || run->count == 0 || front->php.joined * 10 < run->count * 9 ||
+        front->errors_5xx > 0)
+        return;
+    after_ns = mst_subtract_saturated(run->sum_ns, mst_known(front->php.run.sum_ns));
+    if (after_ns < run->sum_ns / 2)
+        return;
+    mst_found_number(f, "after_answer_ns", after_ns / run->count);
+    mst_say_work_after_answers(f, php, after_ns / run->count);
+}
+
 static void find_php(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
@@ -235,6 +253,7 @@ static void find_php(struct mst_inquiry *q)
     note_workers(f, php);
     mst_found_number(f, "wait_mean_ns", mst_php_wait(q->b.front)->mean_ns);
     mst_say_php_workers(f, &q->b);
+    note_work_after_answers(q, f);
     plan_workers(q, f, php, "pm.max_children");
 }
 
