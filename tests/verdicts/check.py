@@ -111,7 +111,7 @@ def run_case(name, templates, keep, explains):
         run["findings"] = [f for f in run["findings"] if f["code"] != "cpu-stolen"]
     if others > OTHERS_LIMIT:
         wanted = replace(wanted, maybe=wanted.maybe | {"cpu-neighbour"})
-        first = run["findings"][0]
+        first = (run["findings"] or [{"code": "nothing", "share": 0}])[0]
         by_others = {"cpu", "cpu-neighbour", "cpu-stolen"}
         if (first["code"] in by_others - wanted.expected - CASES[name].maybe
                 and (first["share"] or 0) >= CLAIM):

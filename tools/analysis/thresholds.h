@@ -98,12 +98,13 @@
 /* A request that computes for less is quick enough. */
 #define MST_COMPUTING_MEAN_MIN_NS  (20 * MST_NS_PER_MS)
 /* A thing that serves one request at a time: of so many waits, the distances from each end to the
- * fourth one after it deviate by at most this part of their mean, two or more were inside at once,
- * and the shortest wait took no longer than this many distances of two ends. Ends at random deviate
- * by 0.5, and those of a slow thing whose clients wait for each other by more; those of a Redis
- * that sends two answers at once by 0.16. */
+ * next one, and to the fourth one after it, deviate by at most these parts of their means, two or
+ * more were inside at once, and the shortest wait took no longer than this many distances of two
+ * ends. Ends at random deviate by 1 and 0.5; those of a Redis that sends two answers at once by
+ * 0.86 and 0.16; those of four clients that wait for the same slow thing at once by 1.7 and 0. */
 #define MST_SERIAL_REQUESTS_MIN    10u
-#define MST_SERIAL_DEVIATION_MAX   0.25
+#define MST_SERIAL_NEXT_MAX        0.95
+#define MST_SERIAL_FOURTH_MAX      0.25
 #define MST_SERIAL_INSIDE_MIN      1.8
 #define MST_SERIAL_SHORTEST_MAX    1.5
 /* Only those that wait are inside a lock's wait, without the one that has it. */

@@ -67,7 +67,8 @@ const struct mst_thin_subject mst_thin_subjects[] = {
       { 3, 0 }, false, false, SAMPLES },
     { { "machine_samples", NULL },
       SAMPLE("run_id", "NULL", "0", FIXED)
-      "runnable, blocked, -memory_available FROM main.machine_samples WHERE :id ORDER BY rowid",
+      "runnable, blocked, 4611686018427387904 - memory_available FROM main.machine_samples "
+      "WHERE :id ORDER BY rowid",   /* 2^62: the least that was available is the largest of these */
       { 3, 0 }, false, true, MAXIMA_ONLY },
     { { "process_samples", NULL },
       SAMPLE("server_id", "NULL", "0", "0")

@@ -161,12 +161,14 @@ static bool read_files_again(const struct mst_inquiry *q, const struct mst_findi
     return mst_finding_answer(root, MST_READS_FILES_AGAIN) == MST_ANSWER_YES;
 }
 
-/* What Apache calls its backend's time is the queue in front of PHP. */
+/* What Apache calls its backend's time is the queue in front of PHP. A backend that lets in one at
+ * a time is what PHP's workers wait for: the other way round. */
 static bool are_lost_in_queue(const struct mst_inquiry *q, const struct mst_finding *symptom,
                               const struct mst_finding *root)
 {
-    (void)q, (void)symptom;
-    return mst_finding_number(root, MST_LOST_BY_APACHE) == 1;
+    (void)q;
+    return mst_finding_number(root, MST_LOST_BY_APACHE) == 1 &&
+           mst_finding_answer(symptom, MST_ONE_AT_A_TIME) != MST_ANSWER_YES;
 }
 
 /* ---- slowness ------------------------------------------------------------------------------ */

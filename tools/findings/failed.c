@@ -136,48 +136,6 @@ static void find_aborts(struct mst_inquiry *q)
     mst_say_aborts(f, &q->b, aborted);
 }
 
-/* ---- processes ----------------------------------------------------------------------------- */
-
-/* FPM ends its workers by a signal as it reloads. */
-static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *server)
-{
-    uint64_t n = mst_known(server->unfinished), killed = mst_known(server->killed);
-    struct mst_finding *f;
-
-    if (n == 0)
-        return;
-    if (server->sapi_kind == MST_SAPI_FPM)
-        killed = mst_subtract_saturated(killed, mst_restart_exits(q, server));
-    f = mst_found_requests(q, MST_CODE_REQUESTS_DIED, MST_CERTAIN, n, server->requests + n);
-    mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 1);
-    mst_found_number(f, "requests", n);
-    mst_found_number(f, "processes_killed", killed);
-    mst_say_deaths(f, server, n, killed);
-}
-
-static void find_fatal(struct mst_inquiry *q, const struct mst_summary_server *php)
-{
-    struct mst_query rows;
-    struct mst_finding *f;
-    uint64_t n = mst_known(php->fatal) + mst_known(php->timeouts);
-
-    if (n == 0)
-        return;
-    f = mst_found_requests(q, MST_CODE_PHP_FATAL, MST_CERTAIN, n, php->requests);
-    mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 2);
-    f->weight += f->weight >= MST_WEIGHT_FIRST ? 2 : 0;   /* before the 5xx that it is */
-    rows = mst_query_ask(q->db, "SELECT script, count(*) AS n " MST_FROM_PHPS_REQUESTS
-                         "AND (fatal OR timeout) GROUP BY script "
-                         "ORDER BY n DESC LIMIT 1", php->id);
-    if (mst_query_next(&rows))
-        mst_found_subject(f, mst_row_text(&rows, "script"));
-    q->failed |= !mst_query_done(&rows);
-    mst_found_number(f, "fatal", php->fatal);
-    mst_found_number(f, "timeouts", php->timeouts);
-    mst_found_number(f, "max_memory_bytes", php->max_memory_bytes);
-    mst_say_fatal(f, php);
-}
-
 /* ---- restarts ------------------------------------------------------------------------------ */
 
 /* The first restart of the load, after its start. */
@@ -257,6 +215,15 @@ static void note_old_children(struct mst_inquiry *q, struct mst_finding *f,
     mst_say_old_children(f, children, longest_ns);
 }
 
+/* FPM ends its workers by a signal as it reloads, just before its new generation begins. */
+static uint64_t ended_by_reload(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    return server->sapi_kind != MST_SAPI_FPM ? 0 : around_restarts(q, server,
+        "SELECT count(*) AS number FROM lifecycle AS e WHERE server_id = :id AND event = 'exit' "
+        "AND reason IN ('killed', 'signal') " RESTARTS
+        "e.time_ns BETWEEN l.time_ns - :length AND l.time_ns)");
+}
+
 static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     uint64_t starts = mst_known(server->restarts), generations = mst_known(server->generations);
@@ -277,9 +244,50 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     mst_found_number(f, "restarts", generations);
     mst_found_number(f, "starts", starts);
     mst_found_number(f, "first_ns", first_ns);
-    mst_say_restarts(f, &q->b, server, first_ns);
+    mst_say_restarts(f, &q->b, server, first_ns, mst_known(server->unfinished) > 0 &&
+                                                 ended_by_reload(q, server) > 0);
     if (!mst_summary_is_php(server))
         note_old_children(q, f, server);
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    uint64_t n = mst_known(server->unfinished), killed = mst_known(server->killed);
+    struct mst_finding *f;
+
+    if (n == 0)
+        return;
+    killed = mst_subtract_saturated(killed, ended_by_reload(q, server));
+    f = mst_found_requests(q, MST_CODE_REQUESTS_DIED, MST_CERTAIN, n, server->requests + n);
+    mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 1);
+    mst_found_number(f, "requests", n);
+    mst_found_number(f, "processes_killed", killed);
+    mst_say_deaths(f, server, n, killed);
+}
+
+static void find_fatal(struct mst_inquiry *q, const struct mst_summary_server *php)
+{
+    struct mst_query rows;
+    struct mst_finding *f;
+    uint64_t n = mst_known(php->fatal) + mst_known(php->timeouts);
+
+    if (n == 0)
+        return;
+    f = mst_found_requests(q, MST_CODE_PHP_FATAL, MST_CERTAIN, n, php->requests);
+    mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 2);
+    f->weight += f->weight >= MST_WEIGHT_FIRST ? 2 : 0;   /* before the 5xx that it is */
+    rows = mst_query_ask(q->db, "SELECT script, count(*) AS n " MST_FROM_PHPS_REQUESTS
+                         "AND (fatal OR timeout) GROUP BY script "
+                         "ORDER BY n DESC LIMIT 1", php->id);
+    if (mst_query_next(&rows))
+        mst_found_subject(f, mst_row_text(&rows, "script"));
+    q->failed |= !mst_query_done(&rows);
+    mst_found_number(f, "fatal", php->fatal);
+    mst_found_number(f, "timeouts", php->timeouts);
+    mst_found_number(f, "max_memory_bytes", php->max_memory_bytes);
+    mst_say_fatal(f, php);
 }
 
 void mst_find_failures(struct mst_inquiry *q)

@@ -65,6 +65,8 @@ void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f)
     struct mst_halted h;
     size_t i;
 
+    if (q->b.php != NULL && mst_was_stopped(q, q->b.front) && !mst_was_stopped(q, q->b.php))
+        servers[0] = NULL;   /* stopped says more than a wait for a disk */
     for (i = 0; i < 2; i++)
         if (servers[i] != NULL && read_halted(q, servers[i], &h) &&
             (h.requests > 0 || f->code == MST_CODE_STUCK_REQUESTS ||

@@ -26,6 +26,7 @@ struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code
 void mst_found_number(struct mst_finding *f, const char *name, uint64_t value);
 /* The figure of that name; MST_UNKNOWN: the finding has none. */
 uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
+#define MST_AVAILABLE "available_bytes"       /* memory of the machine, when least was */
 #define MST_STOPPED_PID "stopped_pid"         /* a process that was seen stopped */
 #define MST_LOST_BY_APACHE "lost_by_apache"   /* 1: it is of requests that Apache gave up */
 #define MST_CONNECT_NS "connect_ns"   /* what of the calls' time connecting has */

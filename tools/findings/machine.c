@@ -51,8 +51,9 @@ static bool reads_files_again(const struct mst_inquiry *q, uint64_t stall_ns)
     return false;
 }
 
+/* by_limit: whose it is, is told by what the machine had available. */
 static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups,
-                       uint64_t stall_ns, bool for_files)
+                       uint64_t stall_ns, bool for_files, bool by_limit)
 {
     struct mst_finding *f = mst_found(q, code, of_groups ? MST_CERTAIN : MST_LIKELY, 0);
 
@@ -65,10 +66,10 @@ static void find_stall(struct mst_inquiry *q, enum mst_code code, bool of_groups
         f->weight += MST_HEADLINE_MILLI;
     mst_found_number(f, "stall_ns", stall_ns);
     mst_found_answer(f, MST_READS_FILES_AGAIN, for_files ? MST_ANSWER_YES : MST_ANSWER_NO);
+    mst_found_number(f, MST_AVAILABLE, by_limit ? q->s->memory_available : MST_UNKNOWN);
     mst_say_memory_short(f, q->s, of_groups, stall_ns, for_files);
 }
 
-/* Tested before what find_obstacle() finds, because it can be why the load failed. */
 /* Whether programs can wait for memory only in groups with a limit of their own, of which none is a
  * server's: the machine had plenty all the time. Under version 1 no pressure of groups is known. */
 static bool is_of_other_groups(struct mst_inquiry *q)
@@ -92,11 +93,12 @@ static bool is_of_other_groups(struct mst_inquiry *q)
     return true;
 }
 
+/* Tested before what find_obstacle() finds, because it can be why the load failed. */
 void mst_find_memory(struct mst_inquiry *q)
 {
     const struct mst_summary_server *server = q->b.front;
     struct mst_memory_shortage found;
-    bool for_files;
+    bool for_files, by_limit;
 
     if (server == NULL || !server->local || q->s->duration_ns == MST_UNKNOWN)
         return;
@@ -106,11 +108,13 @@ void mst_find_memory(struct mst_inquiry *q)
         find_kills(q, &found);
     else if (server->requests == 0)
         return;   /* it delayed none */
-    else if (for_files || stalled(found.stall_ns, q->s->duration_ns))
-        find_stall(q, !found.stall_of_groups && is_of_other_groups(q) ? MST_CODE_MEMORY_NEIGHBOUR :
-                   MST_CODE_MEMORY, found.stall_of_groups, found.stall_ns, for_files);
-    else if (found.stall_of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns))
-        find_stall(q, MST_CODE_MEMORY_NEIGHBOUR, false, q->s->memory_stall_ns, false);
+    else if (for_files || stalled(found.stall_ns, q->s->duration_ns)) {
+        by_limit = !found.stall_of_groups && is_of_other_groups(q);
+        find_stall(q, by_limit ? MST_CODE_MEMORY_NEIGHBOUR : MST_CODE_MEMORY,
+                   found.stall_of_groups, found.stall_ns, for_files, by_limit);
+    } else if (found.stall_of_groups && stalled(q->s->memory_stall_ns, q->s->duration_ns)) {
+        find_stall(q, MST_CODE_MEMORY_NEIGHBOUR, false, q->s->memory_stall_ns, false, false);
+    }
 }
 
 /* ---- CPUs ---------------------------------------------------------------------------------- */

@@ -101,10 +101,11 @@ void mst_say_work_after_answers(struct mst_finding *f, const struct mst_summary_
     char most[MST_NAME_MAX + 64] = "";
 
     if (php->end_count > 0)
-        mst_say(most, sizeof most, ", and PHP waited longest for %s%s%s", php->ends[0].kind,
+        mst_say(most, sizeof most, ", and of all that PHP waited for, longest for %s%s%s",
+                php->ends[0].kind,
                 strcmp(php->ends[0].kind, php->ends[0].name) == 0 ? "" : " ",
                 strcmp(php->ends[0].kind, php->ends[0].name) == 0 ? "" : php->ends[0].name);
-    MST_MORE(f, " A worker went on for %s after the answer was complete "
+    MST_MORE(f, " A worker went on for %s on average after the answer was complete "
              "(fastcgi_finish_request(), a shutdown function)%s.", mst_format_time(mean_ns).text,
              most);
 }
@@ -270,9 +271,9 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
                    "was not the start of processes.");
 }
 
-void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked)
+void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked,
+                             bool in_apache)
 {
-    bool in_apache = !forked && b->php->max_listen_queue == 0 && b->php != b->front;
     char when[96] = "", too_few[96];
 
     say_too_few(too_few, sizeof too_few, f);
@@ -280,7 +281,7 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
     MST_TEXT(f, "Requests waited for PHP's workers (%s of their time)%s%s%s.",
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_PHP_WAIT])).text, when, forked ?
              ": PHP's processes were started too slowly for this load" : in_apache ?
-             ", and its accept queue was empty: they were still in Apache, it seems without a "
+             ", nor any in PHP's accept queue: they were still in Apache, it seems without a "
              "connection to PHP" : ": cannot tell why", too_few);
     if (in_apache)
         MST_ACTION(f, "Look for a limit on connections to PHP, max= in ProxyPass, ProxySet or "

@@ -48,8 +48,9 @@ void mst_say_cut_short(struct mst_finding *f, const struct mst_summary *s, const
 void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
                     uint64_t killed);
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php);
+/* ended_some: a reload of FPM ended requests. */
 void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
-                      const struct mst_summary_server *server, uint64_t first_ns);
+                      const struct mst_summary_server *server, uint64_t first_ns, bool ended_some);
 /* Adds how many children of the generation before kept their slots, and for how long at most. */
 void mst_say_old_children(struct mst_finding *f, uint64_t children, uint64_t longest_ns);
 
@@ -59,17 +60,20 @@ void mst_say_apache_workers(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_workers(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
                   const struct mst_summary_pool *pool);
-/* Of a PHP whose php_wait is not known. */
+/* Adds how long a worker went on after an answer. */
 void mst_say_work_after_answers(struct mst_finding *f, const struct mst_summary_server *php,
                                 uint64_t mean_ns);
 void mst_say_php_in_uploads(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_workers_late(struct mst_finding *f, const struct mst_summary_server *php);
+/* Of a PHP whose php_wait is not known. */
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php);
-/* Action and prediction of these four. */
+/* Action and prediction of a finding that workers ran out. */
 void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
                   const char *directive);
 void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b);
-void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked);
+/* in_apache: they had not come to PHP. */
+void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked,
+                             bool in_apache);
 /* Both are means of workers, in thousandths: those with a connection, those with a request. */
 void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
                              uint64_t connections_milli, uint64_t busy_milli);

@@ -272,7 +272,7 @@ void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php)
 }
 
 void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
-                      const struct mst_summary_server *server, uint64_t first_ns)
+                      const struct mst_summary_server *server, uint64_t first_ns, bool ended_some)
 {
     bool anew = server->restarts != MST_UNKNOWN && server->restarts > 0;
     char when[64] = "", waited[96] = "";
@@ -286,10 +286,10 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
     MST_TEXT(f, "%s was %s%s%s.%s", mst_summary_is_php(server) ? "PHP" : "Apache",
              anew ? "stopped and started" : "restarted",
              of_a_load(b) ? " while the load ran" : "", when, waited);
-    if (server->sapi_kind == MST_SAPI_FPM && mst_known(server->unfinished) > 0)
+    if (ended_some)
         MST_ACTION(f, "A reload of PHP-FPM ends the requests that run, unless it gives them time: "
-                   "set process_control_timeout (in the global section of php-fpm.conf; its default "
-                   "is 0) to more than they take, as 10s.");
+                   "set process_control_timeout (in the global section of php-fpm.conf; its "
+                   "default is 0) to more than they take, as 10s.");
     else
         MST_ACTION(f, "%s", of_a_load(b) ?
                "Measure again without the restart. To see what the restart costs, compare the two "

@@ -43,11 +43,13 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
                           uint64_t stall_ns, bool for_files)
 {
+    bool by_limit = mst_finding_number(f, MST_AVAILABLE) != MST_UNKNOWN;
     char others[160] = ", but not those of the server";
 
-    if (mst_summary_front(s)->memory_stall_ns == MST_UNKNOWN)
-        mst_say(others, sizeof others, ", in a control group with a limit of its own: the machine "
-                "had at least %s available", mst_format_bytes(s->memory_available).text);
+    if (by_limit)
+        mst_say(others, sizeof others, ", in a control group at its limit, which is none of the "
+                "servers': the machine had at least %s available",
+                mst_format_bytes(s->memory_available).text);
     MST_TEXT(f, "Memory was short: during %s of the run, programs of %s waited for memory "
              "(pressure stall information)%s.",
              mst_format_percent(mst_milli(stall_ns, s->duration_ns)).text,
@@ -55,7 +57,10 @@ void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bo
              f->code == MST_CODE_MEMORY_NEIGHBOUR ? others :
              for_files ? ", and files were read from the disk again, for which there was no room" :
              "");
-    if (f->code == MST_CODE_MEMORY_NEIGHBOUR)
+    if (by_limit)
+        MST_ACTION(f, "See which group it is: memory.events and memory.max, or memory.failcnt and "
+                   "memory.limit_in_bytes, of the groups below /sys/fs/cgroup.");
+    else if (f->code == MST_CODE_MEMORY_NEIGHBOUR)
         MST_ACTION(f, "See which program it is, and give it a memory limit of its own.");
     else
         MST_ACTION(f, "Set fewer workers, or give more memory.%s", how_fewer(s));

@@ -25,29 +25,44 @@ static const char *const ends_of[] = {
 };
 
 /* A server that serves one at a time can send some answers together: how regular ends are is told
- * by the distance from each to the fourth one after it. */
+ * by the distance from each to the fourth one after it, too. */
 #define TOGETHER 4u
 
-/* Of the ends of waits: the first and the latest ones, how regular they are, the shortest wait. */
+struct distances { double sum, squares, count; };
+
+/* Of the ends of waits: the latest ones, how far they are apart, the shortest wait. */
 struct spacing {
-    uint64_t count, shortest_ns, sum_ns, first, latest[TOGETHER];
-    double   gaps, gap_squares;
+    uint64_t count, shortest_ns, sum_ns, latest[TOGETHER];
+    struct distances next, fourth;
 };
+
+static void add_distance(struct distances *d, uint64_t from, uint64_t to)
+{
+    double distance = (double)(to - from);
+
+    d->sum += distance;
+    d->squares += distance * distance;
+    d->count++;
+}
+
+/* Whether they deviate by at most this part of their mean. */
+static bool are_regular(const struct distances *d, double most)
+{
+    double mean = d->sum / d->count;
+
+    return sqrt(fmax(d->squares / d->count - mean * mean, 0)) <= most * mean;
+}
 
 static void add_end(struct spacing *p, uint64_t ended, uint64_t ns)
 {
     uint64_t *fourth_before = &p->latest[p->count % TOGETHER];
-    double gap;
 
     if (ended == MST_UNKNOWN || ns == MST_UNKNOWN)
         return;
-    if (p->count == 0)
-        p->first = ended;
-    if (p->count >= TOGETHER) {
-        gap = (double)(ended - *fourth_before);
-        p->gaps += gap;
-        p->gap_squares += gap * gap;
-    }
+    if (p->count > 0)
+        add_distance(&p->next, p->latest[(p->count - 1) % TOGETHER], ended);
+    if (p->count >= TOGETHER)
+        add_distance(&p->fourth, *fourth_before, ended);
     *fourth_before = ended;
     p->count++;
     if (p->shortest_ns == 0 || ns < p->shortest_ns)
@@ -60,19 +75,17 @@ static void add_end(struct spacing *p, uint64_t ended, uint64_t ns)
  * once on average. UNKNOWN: enough did, but a thinned archive does not have all single ends. */
 static enum mst_answer is_serial(const struct spacing *p, double inside_min, bool has_all_ends)
 {
-    double n = (double)p->count - TOGETHER, mean, deviation;
-    uint64_t last;
+    double mean;
 
     if (p->count < MST_SERIAL_REQUESTS_MIN)
         return MST_ANSWER_NO;
-    last = p->latest[(p->count - 1) % TOGETHER];
-    mean = (double)(last - p->first) / ((double)p->count - 1);
+    mean = p->next.sum / p->next.count;
     if (mean <= 0 || (double)p->sum_ns / (double)p->count < inside_min * mean)
         return MST_ANSWER_NO;
     if (!has_all_ends)
         return MST_ANSWER_UNKNOWN;
-    deviation = sqrt(fmax(p->gap_squares / n - p->gaps / n * (p->gaps / n), 0));
-    return deviation <= MST_SERIAL_DEVIATION_MAX * TOGETHER * mean &&
+    return are_regular(&p->next, MST_SERIAL_NEXT_MAX) &&
+           are_regular(&p->fourth, MST_SERIAL_FOURTH_MAX) &&
            (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean ? MST_ANSWER_YES
                                                                     : MST_ANSWER_NO;
 }

@@ -6,6 +6,7 @@
 
 #include "analysis/bottleneck.h"
 #include "analysis/resources.h"
+#include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
 #include "base/ratio.h"
@@ -70,8 +71,9 @@ static void plan_beyond_limit(struct mst_inquiry *q, struct mst_finding *f,
         return;
     if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
         q->failed = true;
-    } else if (plan.why_not == NULL && plan.next == MST_NEXT_NONE &&
-               server->workers_limit != MST_UNKNOWN && plan.wanted > server->workers_limit) {
+    } else if (plan.why_not == NULL && plan.next == MST_NEXT_NONE && !isnan(plan.then) &&
+               !plan.perhaps_one_by_one && server->workers_limit != MST_UNKNOWN &&
+               plan.wanted > server->workers_limit) {
         if (plan.threaded)
             mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         mst_found_number(f, "workers_advised", plan.workers);
@@ -223,18 +225,33 @@ static void find_php_queue(struct mst_inquiry *q)
     mst_say_php_queue(f, &q->b);
 }
 
-/* PHP can go on after the answer is complete (fastcgi_finish_request()): that holds a worker, and is
- * no part of any request's time. Not where Apache itself gave requests up. */
+/* The number that sql gives of a server's requests; 0 where there are none. */
+static uint64_t sum_of(struct mst_inquiry *q, const char *sql, const struct mst_summary_server *of)
+{
+    struct mst_query row = mst_query_ask(q->db, sql, of->id);
+    uint64_t sum = mst_query_next(&row) ? mst_known(mst_row_number(&row, "ns")) : 0;
+
+    q->failed |= !mst_query_done(&row);
+    return sum;
+}
+
+/* PHP can go on after the answer is complete (fastcgi_finish_request()): that holds a worker, and
+ * is no part of any request's time. Not of answers that Apache gave itself as it gave requests
+ * up. */
 static void note_work_after_answers(struct mst_inquiry *q, struct mst_finding *f)
 {
-    const struct mst_summary_server *php = q->b.php, *front = q->b.front;
+    static const char after[] =
+        "SELECT sum(max(p.start_ns + p.run_ns - a.ended_ns, 0)) AS ns FROM (SELECT request_id, "
+        "start_ns + queue_ns + read_ns + handle_ns + send_ns AS ended_ns "
+        MST_FROM_APACHES_REQUESTS "AND status < 500 AND aborted = 0) AS a "
+        "JOIN php_requests AS p ON p.request_id = a.request_id AND p.ghost = 0";
+    const struct mst_summary_server *php = q->b.php;
     const struct mst_summary_times *run = &php->phases[MST_PHASE_PHP_RUN];
     uint64_t after_ns;
 
-    if (php == front || run->count == 0 || front->php.joined * 10 < run->count * 9 ||
-        front->errors_5xx > 0)
+    if (php == q->b.front || q->b.fleet || run->count == 0)
         return;
-    after_ns = mst_subtract_saturated(run->sum_ns, mst_known(front->php.run.sum_ns));
+    after_ns = sum_of(q, after, q->b.front);
     if (after_ns < run->sum_ns / 2)
         return;
     mst_found_number(f, "after_answer_ns", after_ns / run->count);
@@ -272,7 +289,9 @@ static bool find_php_of_lost_requests(struct mst_inquiry *q)
     run = &php->phases[MST_PHASE_PHP_RUN];
     if (mst_known(wait->mean_ns) < MST_PHP_WAIT_MEAN_MIN_NS || run->mean_ns == MST_UNKNOWN)
         return false;
-    lost_ns = mst_scale(q->b.ns[MST_PART_BACKEND], wait->mean_ns, wait->mean_ns + run->mean_ns);
+    lost_ns = sum_of(q, "SELECT sum(backend_ns) AS ns " MST_FROM_APACHES_REQUESTS
+                     "AND status BETWEEN 502 AND 504 AND backend LIKE '%fcgi:%'", q->b.front);
+    lost_ns = mst_scale(lost_ns, wait->mean_ns, wait->mean_ns + run->mean_ns);
     if (mst_budget_milli(&q->b, lost_ns) < MST_FINDING_MILLI)
         return false;
     f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, lost_ns);
@@ -377,14 +396,15 @@ static bool find_php_bound(struct mst_inquiry *q)
 }
 
 /* FPM reads a body before the request begins: until then its worker is not busy for the extension,
- * but others wait for it. */
+ * but others wait for it. Only where uploads have half of the time with a worker. */
 static bool find_php_in_uploads(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     struct mst_finding *f;
 
     if (php == NULL || php == q->b.front || php->sapi_kind != MST_SAPI_FPM || !php_waited(&q->b) ||
-        !mst_budget_counts(&q->b, q->b.ns[MST_PART_UPLOAD]))
+        2 * q->b.ns[MST_PART_UPLOAD] + q->b.ns[MST_PART_PHP_WAIT] + q->b.ns[MST_PART_QUEUE] +
+            q->b.ns[MST_PART_H2_WAIT] < q->b.total_ns)
         return false;
     f = mst_found(q, MST_CODE_PHP_WORKERS, MST_LIKELY, q->b.ns[MST_PART_PHP_WAIT]);
     f->of = php;
@@ -410,7 +430,8 @@ static void find_php_below_limit(struct mst_inquiry *q)
     mst_found_number(f, "forks", php->forks);
     if (forked)
         plan_beyond_limit(q, f, php);
-    mst_say_php_below_limit(f, &q->b, forked);
+    mst_say_php_below_limit(f, &q->b, forked, !forked && php->sapi_kind == MST_SAPI_FPM &&
+                            php->max_listen_queue == 0 && !mst_was_stopped(q, php));
     if (!forked)
         mst_note_halted(q, f);
 }
