@@ -172,9 +172,9 @@ static const char made_sql[] =
     "idle_ns, handling_ns, in_flight, requests, listen_queue, listen_queue_limit) SELECT s.id, "
     BEGIN " + i * 1000000000, CASE i WHEN 0 THEN 'before' WHEN 600 THEN 'end' ELSE 'during' END, "
     "1000, 100, i * 7919 % 90, i * 50, i * 60, 3, i * 50, i * 13 % 509, 511 FROM n, servers s;"
-    "INSERT INTO machine_samples (run_id, time_ns, moment, busy_ns, total_ns, runnable, blocked) "
-    "SELECT 1, time_ns, moment, requests, requests * 2, requests % 37, requests % 41 FROM samples "
-    "WHERE server_id = 1;"
+    "INSERT INTO machine_samples (run_id, time_ns, moment, busy_ns, total_ns, runnable, blocked, "
+    "memory_available) SELECT 1, time_ns, moment, requests, requests * 2, requests % 37, "
+    "requests % 41, 9000000000 + requests * 7919 % 997 FROM samples WHERE server_id = 1;"
     "INSERT INTO pool_samples (server_id, time_ns, moment, label, workers_limit, workers_busy, "
     "limit_reached) SELECT 2, time_ns, moment, 'pool', 20, min(20, workers_busy), requests FROM "
     "samples WHERE server_id = 2;"
@@ -279,8 +279,8 @@ static const char *const same[] = {
     "UNBOUNDED FOLLOWING) AS tenth FROM server_requests) GROUP BY label",
     "SELECT server_id, time_ns" MINUTE ", count(*), max(workers_busy), max(requests), "
     "max(1000 * listen_queue / listen_queue_limit), sum(cost_ns) FROM samples GROUP BY 1, 2",
-    "SELECT time_ns" MINUTE ", max(busy_ns), max(runnable), max(blocked) FROM machine_samples "
-    "GROUP BY 1",
+    "SELECT time_ns" MINUTE ", max(busy_ns), max(runnable), max(blocked), min(memory_available) "
+    "FROM machine_samples GROUP BY 1",
     "SELECT label, time_ns" MINUTE ", count(*), max(workers_busy), max(limit_reached) FROM "
     "pool_samples GROUP BY 1, 2",
     "SELECT count(*), max(pss_bytes) FROM memory_samples",

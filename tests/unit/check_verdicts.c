@@ -35,6 +35,10 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
       "Requests waited for PHP's workers (75.0 % of their time) although no sample found more "
       "than 5 of 6 busy: PHP's processes were started too slowly for this load, and the limit of "
       "6 is too low for up to 20 requests at once." },
+    /* fastcgi_finish_request(). */
+    { PHP "UPDATE php_requests SET run_ns = 500000000", "php-workers",
+      "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
+      "one, 75.0 % of its time. A worker went on for 49" },
     { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
       "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
       "8.00 ms, 86.3 % of it handle (the application, or what it waits for)." },
