@@ -62,10 +62,11 @@ static const struct { const char *sql; enum mst_code symptom, root; const char *
       "WHERE start_ns > (SELECT started_ns + 1000000000 FROM runs)",
       MST_CODE_ANSWERS_5XX, MST_CODE_PHP_DOWN, " answers were 503." },
     /* Apache waits for a second, and PHP's queue takes two. */
-    { PHP "UPDATE server_requests SET status = 504, backend = 'unix:/x|fcgi://localhost', backend_ns "
-      "= 1000000000, handle_ns = 1001000000, checks_ns = 0, upload_ns = 0; UPDATE php_requests SET "
-      "request_id = request_id + 100000, wait_ns = 2000000000, run_ns = 500000000",
-      MST_CODE_BACKEND, MST_CODE_PHP_WORKERS, " The cause: PHP's workers ran out: all 5 were busy" },
+    { PHP "UPDATE server_requests SET status = 504, backend = 'unix:/x|fcgi://localhost', "
+      "backend_ns = 1000000000, handle_ns = 1001000000, checks_ns = 0, upload_ns = 0; "
+      "UPDATE php_requests SET request_id = request_id + 100000, wait_ns = 2000000000, "
+      "run_ns = 500000000", MST_CODE_BACKEND, MST_CODE_PHP_WORKERS,
+      " The cause: PHP's workers ran out: all 5 were busy" },
     /* FPM ends what runs as it reloads. */
     { PHP "UPDATE servers SET sapi = 'fpm-fcgi' WHERE id = 2;"
       "UPDATE samples SET unfinished = 0, generations = 1 WHERE server_id = 2;"
