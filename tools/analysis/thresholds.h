@@ -95,6 +95,9 @@
  * for that to be a habit. */
 #define MST_CHURN_REQUESTS_MAX     20u
 #define MST_CHURN_EXITS_MIN        20u
+/* A request that takes less waited for no CPU that another program had: that takes a turn of the
+ * scheduler, some milliseconds. */
+#define MST_QUICK_MEAN_NS          (2 * MST_NS_PER_MS)
 /* A request that computes for less is quick enough. */
 #define MST_COMPUTING_MEAN_MIN_NS  (20 * MST_NS_PER_MS)
 /* A thing that serves one request at a time: of so many waits, the distances from each end to the

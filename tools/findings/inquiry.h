@@ -66,6 +66,9 @@ const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst
  * held, by requests or by idle connections. */
 uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns);
 
+/* The number `ns` that sql gives of a server (:id); 0 where there is none. */
+uint64_t mst_sum_ns(struct mst_inquiry *q, const char *sql, const struct mst_summary_server *of);
+
 /* The same for a resource that lets in one request at a time and is never free. It explains all
  * waits for workers: with more workers, these requests would wait for the resource instead. */
 uint64_t mst_weight_with_all_waiting(const struct mst_budget *b, uint64_t part_ns);

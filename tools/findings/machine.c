@@ -219,7 +219,8 @@ static void find_full(struct mst_inquiry *q)
     bool alone = mst_cpu_of_others_milli(s) < MST_HEADLINE_MILLI;
     struct mst_finding *f;
 
-    if (!ours && !shared && !felt && measured)
+    if (!ours && !shared &&
+        (measured ? !felt : mst_budget_mean_ns(&q->b, q->b.total_ns) < MST_QUICK_MEAN_NS))
         return;   /* they delayed nobody here */
     f = mst_found(q, ours || shared ? MST_CODE_CPU : MST_CODE_CPU_NEIGHBOUR,
                   full && (ours ? alone : measured && !shared) ? MST_CERTAIN : MST_LIKELY,

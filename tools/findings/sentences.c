@@ -101,10 +101,8 @@ void mst_say_work_after_answers(struct mst_finding *f, const struct mst_summary_
     char most[MST_NAME_MAX + 64] = "";
 
     if (php->end_count > 0)
-        mst_say(most, sizeof most, ", and of all that PHP waited for, longest for %s%s%s",
-                php->ends[0].kind,
-                strcmp(php->ends[0].kind, php->ends[0].name) == 0 ? "" : " ",
-                strcmp(php->ends[0].kind, php->ends[0].name) == 0 ? "" : php->ends[0].name);
+        mst_say(most, sizeof most, ", and of all that PHP waited for, longest for %s",
+                php->ends[0].name);
     MST_MORE(f, " A worker went on for %s on average after the answer was complete "
              "(fastcgi_finish_request(), a shutdown function)%s.", mst_format_time(mean_ns).text,
              most);

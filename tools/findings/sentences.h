@@ -125,6 +125,7 @@ void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *serve
 
 void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wait wait,
                   const struct mst_summary_end *end, enum mst_answer one_by_one);
+void mst_say_after_php(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* Of a wait for the server itself: what that means, and another action. */

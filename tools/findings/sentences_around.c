@@ -288,6 +288,18 @@ void mst_say_own_end(struct mst_finding *f, const struct mst_summary_end *end)
     f->predicted[0] = '\0';
 }
 
+void mst_say_after_php(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
+{
+    char part[80];
+
+    say_part(part, b, ns);
+    MST_TEXT(f, "Requests took %s after PHP had ended, before Apache had the answer. It reads then "
+             "what PHP said, and writes PHP's error messages to its own error log: cannot tell "
+             "which of these it was.", part);
+    MST_ACTION(f, "Look at Apache's error log: how much PHP writes there, and whether the program "
+               "or the disk behind it is slow (strace -f -p PID of a worker).");
+}
+
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one)
 {

@@ -129,13 +129,35 @@ static void find_wait(struct mst_inquiry *q, int wait)
 
 /* ---- Apache's ------------------------------------------------------------------------------ */
 
+/* Where the backend is a PHP that is known: what of it passed after PHP had ended, when Apache
+ * reads what PHP said, and writes its error messages to its own log. */
+static bool find_after_php(struct mst_inquiry *q)
+{
+    static const char after[] =
+        "SELECT sum(max(a.answer_ns - p.start_ns - p.run_ns, 0)) AS ns FROM (SELECT request_id, "
+        "start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS answer_ns "
+        MST_FROM_APACHES_REQUESTS "AND backend_ns > 0) AS a "
+        "JOIN php_requests AS p ON p.request_id = a.request_id AND p.ghost = 0";
+    uint64_t ns;
+    struct mst_finding *f;
+
+    if (q->b.php == NULL || q->b.fleet)
+        return false;
+    ns = mst_sum_ns(q, after, q->b.front);
+    if (ns < q->b.ns[MST_PART_BACKEND] / 2)
+        return false;
+    f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, ns);
+    mst_say_after_php(f, &q->b, ns);
+    return true;
+}
+
 static void find_backend(struct mst_inquiry *q)
 {
     const struct mst_summary_end *end = longest_end(q->b.front, "backend");
     enum mst_answer one_by_one;
     struct mst_finding *f;
 
-    if (!mst_budget_counts(&q->b, q->b.ns[MST_PART_BACKEND]))
+    if (!mst_budget_counts(&q->b, q->b.ns[MST_PART_BACKEND]) || find_after_php(q))
         return;
     one_by_one = mst_serial(q, MST_SERIAL_BACKEND, q->b.front, NULL, MST_SERIAL_INSIDE_MIN);
     f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.ns[MST_PART_BACKEND]);

@@ -225,16 +225,6 @@ static void find_php_queue(struct mst_inquiry *q)
     mst_say_php_queue(f, &q->b);
 }
 
-/* The number that sql gives of a server's requests; 0 where there are none. */
-static uint64_t sum_of(struct mst_inquiry *q, const char *sql, const struct mst_summary_server *of)
-{
-    struct mst_query row = mst_query_ask(q->db, sql, of->id);
-    uint64_t sum = mst_query_next(&row) ? mst_known(mst_row_number(&row, "ns")) : 0;
-
-    q->failed |= !mst_query_done(&row);
-    return sum;
-}
-
 /* PHP can go on after the answer is complete (fastcgi_finish_request()): that holds a worker, and
  * is no part of any request's time. Not of answers that Apache gave itself as it gave requests
  * up. */
@@ -251,7 +241,7 @@ static void note_work_after_answers(struct mst_inquiry *q, struct mst_finding *f
 
     if (php == q->b.front || q->b.fleet || run->count == 0)
         return;
-    after_ns = sum_of(q, after, q->b.front);
+    after_ns = mst_sum_ns(q, after, q->b.front);
     if (after_ns < run->sum_ns / 2)
         return;
     mst_found_number(f, "after_answer_ns", after_ns / run->count);
@@ -289,7 +279,7 @@ static bool find_php_of_lost_requests(struct mst_inquiry *q)
     run = &php->phases[MST_PHASE_PHP_RUN];
     if (mst_known(wait->mean_ns) < MST_PHP_WAIT_MEAN_MIN_NS || run->mean_ns == MST_UNKNOWN)
         return false;
-    lost_ns = sum_of(q, "SELECT sum(backend_ns) AS ns " MST_FROM_APACHES_REQUESTS
+    lost_ns = mst_sum_ns(q, "SELECT sum(backend_ns) AS ns " MST_FROM_APACHES_REQUESTS
                      "AND status BETWEEN 502 AND 504 AND backend LIKE '%fcgi:%'", q->b.front);
     lost_ns = mst_scale(lost_ns, wait->mean_ns, wait->mean_ns + run->mean_ns);
     if (mst_budget_milli(&q->b, lost_ns) < MST_FINDING_MILLI)

@@ -459,7 +459,8 @@ def test_a_network_narrower_than_the_servers_own_limit(server, mpm, narrow):
     """The kernel has data while mod_ratelimit pauses, for 0.2 s at a time."""
     record = send_through(narrow, server, mpm, 800_000, clients.Connection.read_response,
                           "SendBufferSize 200000\n" + limited(600), ["ratelimit"])
-    assert_most_of_send(record, "send_network")
+    # While Apache has no CPU after a pause, the kernel can run out of data.
+    assert record["send_network"] > record["send_server"] + record["send_client"], record
     assert record["busy"] - record["closed"] >= record["send"] * Decimal("0.9"), record
     assert narrow.passed()[1] > 0
 

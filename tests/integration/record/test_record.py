@@ -107,11 +107,9 @@ def test_sleeping_load(php_server, mpm, archive):
         client, (recorded,) = summary["client"], summary["servers"]
         assert checks(summary)["counts"] is True, summary["checks"]
         assert checks(summary)["littles-law"] is True, summary["checks"]
-        # ab waits for the CPU too, and the server cannot see that: long where the CPUs are full.
-        # How exact the means are is test_load's subject.
+        # ab waits for the CPU too, and the server cannot see that: how exact the means are is
+        # test_load's subject.
         assert recorded["mean_seconds"] <= client["mean_seconds"] + 0.001
-        assert summary["run"]["machine_cpu_busy"] > 0.9 or \
-            recorded["mean_seconds"] == pytest.approx(client["mean_seconds"], abs=0.02)
         # A prefork child may linger on one connection while another takes the next.
         assert 20 <= recorded["workers"]["max_busy"] <= 30
         assert 10 < recorded["workers"]["mean_busy"] < 22
