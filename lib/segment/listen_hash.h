@@ -18,7 +18,7 @@ static inline uint64_t mst_listen_hash(const char *address)
     return hash;
 }
 
-/* Of an address as the kernel writes it. */
+/* Whether the address, as the kernel writes it, is every address of the machine. */
 static inline bool mst_listens_on_all(const char *address)
 {
     return strncmp(address, "0.0.0.0:", 8) == 0 || strncmp(address, "[::]:", 5) == 0;

@@ -3,7 +3,7 @@
 #include "end_functions.h"
 #include "end_url.h"
 
-/* Of libcurl's stable ABI: CURLOPT_URL, CURLINFO_PRETRANSFER_TIME. */
+/* CURLOPT_URL and CURLINFO_PRETRANSFER_TIME: libcurl's ABI is stable. */
 #define CURL_OPTION_URL        10002
 #define CURL_INFO_PRETRANSFER  0x300006
 /* A call for less is not asked how long it connected. */

@@ -45,7 +45,7 @@ static bool is_to_end(const struct mst_wait_line *line)
 }
 
 /* A statement is made for the end that its connection is to, and takes no new connection. fopen()
- * of a URL waits for the answer, too; socket_accept() waits for whoever comes. */
+ * of a URL waits for the answer, too; socket_accept() waits for a client. */
 static bool is_connecting(const struct mst_wait_line *line)
 {
     return line->treatment == MST_IS_CONNECT && line->end != mst_end_made

@@ -2,7 +2,7 @@
 import signal
 
 import pages
-from cases_waits import ROW_LOCK
+from cases_waits import row_lock
 from cases_workers import H2
 from judge import case
 
@@ -30,13 +30,8 @@ def session_lock_holds_http2(stage):
 
 @chain("database", "php-workers", maybe="lock", light=True)
 def row_lock_behind_the_stock_pool(stage):
-    server = stage.mariadb()
     apache, _ = stage.stock_php()
-    apache.page("make.php", pages.queries(server.port, *ROW_LOCK))
-    assert apache.get("/make.php").text() == "done"
-    apache.page("q.php", pages.queries(server.port, "BEGIN", "UPDATE t.stock SET n = n + 1 WHERE "
-                                       "id = 1", "SELECT SLEEP(0.02)", "COMMIT"))
-    return stage.record(*stage.ab("/q.php", 20, 150))
+    return stage.record(*stage.ab(row_lock(stage, apache), 20, 150))
 
 
 @chain("http", "php-workers", light=True)

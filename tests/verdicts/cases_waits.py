@@ -17,16 +17,19 @@ ROW_LOCK = ("CREATE DATABASE IF NOT EXISTS t", "CREATE TABLE IF NOT EXISTS t.sto
             "KEY, n INT) ENGINE=InnoDB", "INSERT IGNORE INTO t.stock VALUES (1, 0)")
 
 
+def row_lock(stage, apache):
+    """The path of a page whose requests lock the same row for 20 ms, so one at a time runs."""
+    port = stage.mariadb().port
+    apache.page("make.php", pages.queries(port, *ROW_LOCK))
+    assert apache.get("/make.php").text() == "done"
+    return apache.page("q.php", pages.queries(
+        port, "BEGIN", "UPDATE t.stock SET n = n + 1 WHERE id = 1", "SELECT SLEEP(0.02)", "COMMIT"))
+
+
 @case("database lock", also="database")
 def serial_database(stage):
-    """All requests lock the same row for 20 ms, so one at a time runs."""
-    server = stage.mariadb()
     apache, _ = stage.roomy_php()
-    apache.page("make.php", pages.queries(server.port, *ROW_LOCK))
-    assert apache.get("/make.php").text() == "done"
-    apache.page("q.php", pages.queries(server.port, "BEGIN", "UPDATE t.stock SET n = n + 1 WHERE "
-                                       "id = 1", "SELECT SLEEP(0.02)", "COMMIT"))
-    return stage.record(*stage.ab("/q.php", 10, 150))
+    return stage.record(*stage.ab(row_lock(stage, apache), 10, 150))
 
 
 @case("lock", fast=True, light=True)
