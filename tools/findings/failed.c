@@ -95,19 +95,16 @@ static void find_redirects(struct mst_inquiry *q)
 static uint64_t aborted_before_the_end(struct mst_inquiry *q)
 {
     const struct mst_summary_server *front = q->b.front;
-    uint64_t ended = q->s->ended_ns, n = 0;
+    uint64_t ended = q->s->ended_ns;
     struct mst_query row;
 
     if (mst_summary_is_php(front) || front->aborted == 0 || ended == MST_UNKNOWN)
         return mst_summary_is_php(front) ? front->aborted : 0;
     row = mst_query_ask(q->db,
-        "SELECT count(*) AS n " MST_FROM_APACHES_REQUESTS "AND aborted "
+        "SELECT count(*) AS number " MST_FROM_APACHES_REQUESTS "AND aborted "
         "AND start_ns + queue_ns + read_ns + handle_ns + send_ns < :end", front->id);
     mst_query_set(&row, ":end", (int64_t)(ended - MST_LAST_MOMENT_NS));
-    if (mst_query_next(&row))
-        n = mst_row_number(&row, "n");
-    q->failed |= !mst_query_done(&row);
-    return n;
+    return mst_known(mst_end_with_number(q, &row));
 }
 
 /* The load tool's failures are a finding already: the same requests, where they are as many. */
@@ -142,14 +139,12 @@ static void find_aborts(struct mst_inquiry *q)
 static uint64_t first_restart_ns(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     struct mst_query row = mst_query_ask(q->db,
-        "SELECT min(time_ns) AS at FROM lifecycle WHERE server_id = :id AND event = 'generation' "
+        "SELECT min(time_ns) AS number FROM lifecycle WHERE server_id = :id AND event = 'generation' "
         "AND time_ns >= :started", server->id);
-    uint64_t at = MST_UNKNOWN;
+    uint64_t at;
 
     mst_query_set(&row, ":started", (int64_t)q->s->started_ns);
-    if (mst_query_next(&row))
-        at = mst_row_number(&row, "at");
-    q->failed |= !mst_query_done(&row);
+    at = mst_end_with_number(q, &row);
     return at != MST_UNKNOWN && at >= q->s->started_ns ? at - q->s->started_ns : MST_UNKNOWN;
 }
 
@@ -158,13 +153,9 @@ static uint64_t around_restarts(struct mst_inquiry *q, const struct mst_summary_
                                 const char *sql)
 {
     struct mst_query row = mst_query_ask(q->db, sql, server->id);
-    uint64_t number = 0;
 
     mst_query_set(&row, ":length", MST_RESTART_NS);
-    if (mst_query_next(&row))
-        number = mst_known(mst_row_number(&row, "number"));
-    q->failed |= !mst_query_done(&row);
-    return number;
+    return mst_known(mst_end_with_number(q, &row));
 }
 
 #define AROUND(events) "AND EXISTS (SELECT 1 FROM lifecycle AS l WHERE l.server_id = :id " \
@@ -215,16 +206,19 @@ static void note_old_children(struct mst_inquiry *q, struct mst_finding *f,
     mst_say_old_children(f, children, longest_ns);
 }
 
-/* FPM ends its workers by a signal as it reloads, just before its new generation begins. */
+/* Workers that FPM ended by a signal as it reloaded, just before its new generation began: how many,
+ * where requests died with them. */
 static uint64_t ended_by_reload(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    return server->sapi_kind != MST_SAPI_FPM ? 0 : around_restarts(q, server,
+    return server->sapi_kind != MST_SAPI_FPM || mst_known(server->unfinished) == 0 ? 0 :
+        around_restarts(q, server,
         "SELECT count(*) AS number FROM lifecycle AS e WHERE server_id = :id AND event = 'exit' "
         "AND reason IN ('killed', 'signal') " RESTARTS
         "e.time_ns BETWEEN l.time_ns - :length AND l.time_ns)");
 }
 
-static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server)
+static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server,
+                          uint64_t by_reload)
 {
     uint64_t starts = mst_known(server->restarts), generations = mst_known(server->generations);
     uint64_t first_ns, waited_ns, waited_milli;
@@ -244,22 +238,22 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     mst_found_number(f, "restarts", generations);
     mst_found_number(f, "starts", starts);
     mst_found_number(f, "first_ns", first_ns);
-    mst_say_restarts(f, &q->b, server, first_ns, mst_known(server->unfinished) > 0 &&
-                                                 ended_by_reload(q, server) > 0);
+    mst_say_restarts(f, &q->b, server, first_ns, by_reload > 0);
     if (!mst_summary_is_php(server))
         note_old_children(q, f, server);
 }
 
 /* ---- processes ----------------------------------------------------------------------------- */
 
-static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *server)
+static void find_deaths(struct mst_inquiry *q, const struct mst_summary_server *server,
+                        uint64_t by_reload)
 {
-    uint64_t n = mst_known(server->unfinished), killed = mst_known(server->killed);
+    uint64_t n = mst_known(server->unfinished);
+    uint64_t killed = mst_subtract_saturated(mst_known(server->killed), by_reload);
     struct mst_finding *f;
 
     if (n == 0)
         return;
-    killed = mst_subtract_saturated(killed, ended_by_reload(q, server));
     f = mst_found_requests(q, MST_CODE_REQUESTS_DIED, MST_CERTAIN, n, server->requests + n);
     mst_weigh_failure(f, MST_FAILURES_FLOOR_MILLI + 1);
     mst_found_number(f, "requests", n);
@@ -293,6 +287,7 @@ static void find_fatal(struct mst_inquiry *q, const struct mst_summary_server *p
 void mst_find_failures(struct mst_inquiry *q)
 {
     const struct mst_summary_server *front = q->b.front, *server;
+    uint64_t by_reload;
     size_t i;
 
     find_redirects(q);
@@ -305,8 +300,9 @@ void mst_find_failures(struct mst_inquiry *q)
         server = &q->s->servers[i];
         if (!mst_is_ours(q, server))
             continue;
-        find_deaths(q, server);
-        find_restarts(q, server);
+        by_reload = ended_by_reload(q, server);
+        find_deaths(q, server, by_reload);
+        find_restarts(q, server, by_reload);
         if (mst_summary_is_php(server))
             find_fatal(q, server);
     }

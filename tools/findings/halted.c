@@ -21,10 +21,10 @@ static const char halted_processes[] =
 
 /* Those that it had for all of that time. */
 static const char apaches_requests[] =
-    "SELECT count(*) AS n " MST_FROM_APACHES_REQUESTS "AND pid = :pid AND start_ns <= :since "
+    "SELECT count(*) AS number " MST_FROM_APACHES_REQUESTS "AND pid = :pid AND start_ns <= :since "
     "AND start_ns + queue_ns + read_ns + handle_ns + send_ns >= :until";
 static const char phps_requests[] =
-    "SELECT count(*) AS n " MST_FROM_PHPS_REQUESTS "AND pid = :pid AND start_ns <= :since "
+    "SELECT count(*) AS number " MST_FROM_PHPS_REQUESTS "AND pid = :pid AND start_ns <= :since "
     "AND start_ns + run_ns >= :until";
 
 static bool read_halted(struct mst_inquiry *q, const struct mst_summary_server *server,
@@ -46,9 +46,7 @@ static bool read_halted(struct mst_inquiry *q, const struct mst_summary_server *
     mst_query_set(&row, ":pid", (int64_t)h->pid);
     mst_query_set(&row, ":since", (int64_t)h->since_ns);
     mst_query_set(&row, ":until", (int64_t)h->until_ns);
-    if (mst_query_next(&row))
-        h->requests = mst_row_number(&row, "n");
-    q->failed |= !mst_query_done(&row);
+    h->requests = mst_known(mst_end_with_number(q, &row));
     return true;
 }
 
@@ -59,20 +57,26 @@ bool mst_was_stopped(struct mst_inquiry *q, const struct mst_summary_server *ser
     return read_halted(q, server, &h) && h.state != 'D';
 }
 
+/* Requests that are stuck or wait for workers tell of it without one of the process, too. */
+static bool is_told(const struct mst_halted *h, enum mst_code code)
+{
+    return h->requests > 0 || code == MST_CODE_STUCK_REQUESTS ||
+           (code == MST_CODE_CANNOT_TELL && h->state != 'D');
+}
+
 void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f)
 {
     const struct mst_summary_server *servers[] = { q->b.php, q->b.front };
-    struct mst_halted h;
+    struct mst_halted h, told = { 0 };
     size_t i;
 
-    if (q->b.php != NULL && mst_was_stopped(q, q->b.front) && !mst_was_stopped(q, q->b.php))
-        servers[0] = NULL;   /* stopped says more than a wait for a disk */
-    for (i = 0; i < 2; i++)
-        if (servers[i] != NULL && read_halted(q, servers[i], &h) &&
-            (h.requests > 0 || f->code == MST_CODE_STUCK_REQUESTS ||
-             (f->code == MST_CODE_CANNOT_TELL && h.state != 'D'))) {
-            mst_found_number(f, MST_STOPPED_PID, h.state != 'D' ? h.pid : MST_UNKNOWN);
-            mst_say_halted(f, &h);
-            return;
-        }
+    for (i = 0; i < 2; i++)   /* stopped says more than a wait for a disk */
+        if (servers[i] != NULL && (told.state == '\0' || told.state == 'D') &&
+            read_halted(q, servers[i], &h) && is_told(&h, f->code) &&
+            (told.state == '\0' || h.state != 'D'))
+            told = h;
+    if (told.state == '\0')
+        return;
+    mst_found_number(f, MST_STOPPED_PID, told.state != 'D' ? told.pid : MST_UNKNOWN);
+    mst_say_halted(f, &told);
 }

@@ -1,8 +1,6 @@
 /* inquiry.c - adds findings to a summary, and finds them again: see inquiry.h. */
 #include "findings/inquiry.h"
 
-#include "archive/query.h"
-
 #include <string.h>
 
 #include "analysis/thresholds.h"
@@ -154,11 +152,17 @@ const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst
     return NULL;
 }
 
-uint64_t mst_sum_ns(struct mst_inquiry *q, const char *sql, const struct mst_summary_server *of)
+uint64_t mst_end_with_number(struct mst_inquiry *q, struct mst_query *row)
+{
+    uint64_t number = mst_query_next(row) ? mst_row_number(row, "number") : MST_UNKNOWN;
+
+    q->failed |= !mst_query_done(row);
+    return number;
+}
+
+uint64_t mst_ask_sum(struct mst_inquiry *q, const char *sql, const struct mst_summary_server *of)
 {
     struct mst_query row = mst_query_ask(q->db, sql, of->id);
-    uint64_t sum = mst_query_next(&row) ? mst_known(mst_row_number(&row, "ns")) : 0;
 
-    q->failed |= !mst_query_done(&row);
-    return sum;
+    return mst_known(mst_end_with_number(q, &row));
 }

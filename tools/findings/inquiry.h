@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+#include "archive/query.h"
 #include "findings/budget.h"
 
 struct mst_inquiry {
@@ -66,8 +67,11 @@ const struct mst_finding *mst_findings_get(const struct mst_summary *s, enum mst
  * held, by requests or by idle connections. */
 uint64_t mst_weight_with_queue(const struct mst_budget *b, uint64_t part_ns);
 
-/* The number `ns` that sql gives of a server (:id); 0 where there is none. */
-uint64_t mst_sum_ns(struct mst_inquiry *q, const char *sql, const struct mst_summary_server *of);
+/* The column `number` of the query's first row, and ends the query; MST_UNKNOWN where it is NULL
+ * or there is no row. */
+uint64_t mst_end_with_number(struct mst_inquiry *q, struct mst_query *row);
+/* The same of sql that has a server's :id as its only parameter; 0 where it is unknown. */
+uint64_t mst_ask_sum(struct mst_inquiry *q, const char *sql, const struct mst_summary_server *of);
 
 /* The same for a resource that lets in one request at a time and is never free. It explains all
  * waits for workers: with more workers, these requests would wait for the resource instead. */

@@ -36,11 +36,10 @@ static uint64_t ready_for(const struct mst_inquiry *q, const struct mst_summary_
  * BACKLOG_MOST. BACKLOG_MOST where somaxconn is not known. */
 static uint64_t somaxconn(struct mst_inquiry *q)
 {
-    struct mst_query row = mst_query_ask(q->db, "SELECT CAST(value AS INTEGER) AS most FROM "
+    struct mst_query row = mst_query_ask(q->db, "SELECT CAST(value AS INTEGER) AS number FROM "
         "environment WHERE name = 'somaxconn' AND run_id = :id", q->s->id);
-    uint64_t most = mst_query_next(&row) ? mst_row_number(&row, "most") : MST_UNKNOWN;
+    uint64_t most = mst_end_with_number(q, &row);
 
-    q->failed |= !mst_query_done(&row);
     return most < BACKLOG_MOST ? most : BACKLOG_MOST;
 }
 

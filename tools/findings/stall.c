@@ -129,7 +129,7 @@ static bool is_of_workers(enum mst_code code)
            code == MST_CODE_CANNOT_TELL;
 }
 
-/* What is said of that wait without the stall is no headline. The findings about the slowest
+/* What is said of that wait without the stall is no headline. Those about the slowest
  * requests follow from the stall; and so do those about workers, where the requests that the stall
  * held up have at least half of all waits for workers: more workers would have waited there, too.
  */
@@ -149,7 +149,6 @@ static void note_what_follows(struct mst_inquiry *q, const struct mst_finding *s
             f->predicted[0] = '\0';
         } else if (f->code == MST_CODE_TAIL || (is_of_workers(f->code) && has_most)) {
             mst_follows(f, stall, f->code == MST_CODE_TAIL);
-            mst_found_no_headline(f);
         }
     }
 }

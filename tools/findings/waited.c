@@ -134,7 +134,7 @@ static void find_wait(struct mst_inquiry *q, int wait)
 static bool find_after_php(struct mst_inquiry *q)
 {
     static const char after[] =
-        "SELECT sum(max(a.answer_ns - p.start_ns - p.run_ns, 0)) AS ns FROM (SELECT request_id, "
+        "SELECT sum(max(a.answer_ns - p.start_ns - p.run_ns, 0)) AS number FROM (SELECT request_id, "
         "start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS answer_ns "
         MST_FROM_APACHES_REQUESTS "AND backend_ns > 0) AS a "
         "JOIN php_requests AS p ON p.request_id = a.request_id AND p.ghost = 0";
@@ -143,7 +143,7 @@ static bool find_after_php(struct mst_inquiry *q)
 
     if (q->b.php == NULL || q->b.fleet)
         return false;
-    ns = mst_sum_ns(q, after, q->b.front);
+    ns = mst_ask_sum(q, after, q->b.front);
     if (ns < q->b.ns[MST_PART_BACKEND] / 2)
         return false;
     f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, ns);

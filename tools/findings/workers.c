@@ -231,7 +231,7 @@ static void find_php_queue(struct mst_inquiry *q)
 static void note_work_after_answers(struct mst_inquiry *q, struct mst_finding *f)
 {
     static const char after[] =
-        "SELECT sum(max(p.start_ns + p.run_ns - a.ended_ns, 0)) AS ns FROM (SELECT request_id, "
+        "SELECT sum(max(p.start_ns + p.run_ns - a.ended_ns, 0)) AS number FROM (SELECT request_id, "
         "start_ns + queue_ns + read_ns + handle_ns + send_ns AS ended_ns "
         MST_FROM_APACHES_REQUESTS "AND status < 500 AND aborted = 0) AS a "
         "JOIN php_requests AS p ON p.request_id = a.request_id AND p.ghost = 0";
@@ -241,7 +241,7 @@ static void note_work_after_answers(struct mst_inquiry *q, struct mst_finding *f
 
     if (php == q->b.front || q->b.fleet || run->count == 0)
         return;
-    after_ns = mst_sum_ns(q, after, q->b.front);
+    after_ns = mst_ask_sum(q, after, q->b.front);
     if (after_ns < run->sum_ns / 2)
         return;
     mst_found_number(f, "after_answer_ns", after_ns / run->count);
@@ -279,7 +279,7 @@ static bool find_php_of_lost_requests(struct mst_inquiry *q)
     run = &php->phases[MST_PHASE_PHP_RUN];
     if (mst_known(wait->mean_ns) < MST_PHP_WAIT_MEAN_MIN_NS || run->mean_ns == MST_UNKNOWN)
         return false;
-    lost_ns = mst_sum_ns(q, "SELECT sum(backend_ns) AS ns " MST_FROM_APACHES_REQUESTS
+    lost_ns = mst_ask_sum(q, "SELECT sum(backend_ns) AS number " MST_FROM_APACHES_REQUESTS
                      "AND status BETWEEN 502 AND 504 AND backend LIKE '%fcgi:%'", q->b.front);
     lost_ns = mst_scale(lost_ns, wait->mean_ns, wait->mean_ns + run->mean_ns);
     if (mst_budget_milli(&q->b, lost_ns) < MST_FINDING_MILLI)
