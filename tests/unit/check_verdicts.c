@@ -11,6 +11,12 @@
 #include "harness.h"
 #include "made_run.h"
 
+/* Each request computes for so long in its script, and in the kernel. */
+#define COMPUTES(user, system) \
+    "UPDATE server_requests SET handle_ns = 50000000 + 500000;" \
+    "UPDATE php_requests SET wait_ns = 100000, run_ns = 50000000, user_ns = " user ", " \
+    "system_ns = " system ", cpu_wait_ns = 0, waits_ns = 0;"
+
 static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
     { PHP, "php-workers",
       "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
@@ -50,6 +56,11 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
       "UPDATE samples SET workers_limit = NULL", "nothing",
       "Nothing ran out: at most 5 workers were busy and the CPUs to 12.5 %; a request takes "
       "1.00 ms, 100.0 % of it cpu (PHP's computing)." },
+    /* Whose CPU time it is: the scripts', or the kernel's. */
+    { PHP COMPUTES("38000000", "12000000"), "application-cpu",
+      "PHP computed for 50.0 ms a request (96.2 % of its time). " },
+    { PHP COMPUTES("20000000", "30000000"), "application-cpu",
+      "PHP computed for 50.0 ms a request (96.2 % of its time), 60.0 % of it in the kernel. " },
 };
 
 START_TEST(test_php_verdicts)

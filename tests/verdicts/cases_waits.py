@@ -48,6 +48,20 @@ def locked_file(stage):
     return stage.record(*stage.ab("/f.php", 12, 150))
 
 
+@case("tail application-cpu", also="tail", maybe="application-cpu file lock sleep", light=True)
+def sweep_of_old_sessions(stage):
+    """One request of fifty looks through 30,000 old sessions, as session.gc_probability asks it
+    to: the others nap for 30 ms."""
+    apache, _ = stage.roomy_php()
+    place = stage.place("old-sessions")
+    for number in range(30000):
+        (place / f"sess_{number:026x}").touch()
+    apache.page("s.php", f"<?php session_save_path('{place}'); ini_set('session.gc_divisor', 50); "
+                         "ini_set('session.gc_probability', 1); session_start(); "
+                         "session_write_close(); usleep(30000); echo 'done';")
+    return stage.record(*stage.ab("/s.php", 2, 500))
+
+
 @case("file disk", maybe="disk cpu")
 def files_synced_to_disk(stage):
     apache, _ = stage.roomy_php()

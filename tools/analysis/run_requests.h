@@ -18,6 +18,10 @@
 #define MST_FROM_PHPS_ROWS "FROM main.php_requests WHERE server_id = :id AND ghost = 0 "
 #define MST_FROM_PHPS_REQUESTS "FROM php_requests WHERE server_id = :id AND ghost = 0 "
 
+/* The kernel's part of PHP's CPU time, in thousandths; NULL where there is none. */
+#define MST_KERNEL_NUMBER \
+    "CAST(1000.0 * sum(system_ns) / sum(user_ns + system_ns) AS INTEGER) AS number "
+
 /* What Apache handed a request to, of its row: a proxy's handler only repeats the backend. */
 #define MST_HANDED_TO \
     "CASE WHEN backend IS NULL THEN handler WHEN handler IS NULL OR handler LIKE 'proxy:%' " \

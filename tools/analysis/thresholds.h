@@ -100,6 +100,9 @@
 #define MST_QUICK_MEAN_NS          (2 * MST_NS_PER_MS)
 /* A request that computes for less is quick enough. */
 #define MST_COMPUTING_MEAN_MIN_NS  (20 * MST_NS_PER_MS)
+/* The kernel's part of PHP's CPU time is told from so much on: scripts that compute have less than
+ * a tenth there. */
+#define MST_KERNEL_MILLI           500u
 /* A thing that serves one request at a time: of so many waits, the distances from each end to the
  * next one, and to the fourth one after it, deviate by at most these parts of their means, two or
  * more were inside at once, and the shortest wait took no longer than this many distances of two

@@ -139,8 +139,8 @@ static void find_aborts(struct mst_inquiry *q)
 static uint64_t first_restart_ns(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     struct mst_query row = mst_query_ask(q->db,
-        "SELECT min(time_ns) AS number FROM lifecycle WHERE server_id = :id AND event = 'generation' "
-        "AND time_ns >= :started", server->id);
+        "SELECT min(time_ns) AS number FROM lifecycle WHERE server_id = :id "
+        "AND event = 'generation' AND time_ns >= :started", server->id);
     uint64_t at;
 
     mst_query_set(&row, ":started", (int64_t)q->s->started_ns);
@@ -206,7 +206,7 @@ static void note_old_children(struct mst_inquiry *q, struct mst_finding *f,
     mst_say_old_children(f, children, longest_ns);
 }
 
-/* Workers that FPM ended by a signal as it reloaded, just before its new generation began: how many,
+/* How many workers FPM ended by a signal as it reloaded, just before its new generation began,
  * where requests died with them. */
 static uint64_t ended_by_reload(struct mst_inquiry *q, const struct mst_summary_server *server)
 {

@@ -149,7 +149,8 @@ void mst_say_script(struct mst_finding *f, const struct mst_holder *h);
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b);
-void mst_say_computing(struct mst_finding *f, const struct mst_budget *b);
+/* kernel_milli: the kernel's part of the CPU time, or MST_UNKNOWN. */
+void mst_say_computing(struct mst_finding *f, const struct mst_budget *b, uint64_t kernel_milli);
 void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 
 /* ---- around -------------------------------------------------------------------------------- */
@@ -164,6 +165,7 @@ struct mst_slow_tail {
     uint64_t slow, excess_ns;               /* what they took beyond the median */
     enum mst_part part;                     /* that has most of it */
     char     wait[16], wait_end[MST_NAME_MAX];   /* of PHP, where the part is that; "" */
+    uint64_t kernel_milli;   /* of the CPU time, where the part is that; else MST_UNKNOWN */
     enum mst_in_common common;
     char     value[96];                     /* the label, script, second or process */
     uint64_t common_slow_milli, common_all_milli;

@@ -384,13 +384,32 @@ void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b)
                "whether something resets it, or changes the files.");
 }
 
-void mst_say_computing(struct mst_finding *f, const struct mst_budget *b)
+static bool is_the_kernels(uint64_t kernel_milli)
 {
-    char part[80];
+    return kernel_milli != MST_UNKNOWN && kernel_milli >= MST_KERNEL_MILLI;
+}
+
+/* The kernel's part of computing, where it has most: ", 84 % of it in the kernel"; else "". */
+static void say_kernel(char text[48], uint64_t kernel_milli)
+{
+    text[0] = '\0';
+    if (is_the_kernels(kernel_milli))
+        mst_say(text, 48, ", %s of it in the kernel", mst_format_percent(kernel_milli).text);
+}
+
+static const char count_system_calls[] =
+    "Count the system calls of a worker (strace -c -p PID): directories of many files (old "
+    "sessions, a cache) cost such time, and memory that each request takes anew.";
+
+void mst_say_computing(struct mst_finding *f, const struct mst_budget *b, uint64_t kernel_milli)
+{
+    char part[80], kernel[48];
 
     say_part(part, b, b->ns[MST_PART_CPU]);
-    MST_TEXT(f, "PHP computed for %s.", part);
-    MST_ACTION(f, "Find the functions with a profiler; use OPcache, and caches, to spare work.");
+    say_kernel(kernel, kernel_milli);
+    MST_TEXT(f, "PHP computed for %s%s.", part, kernel);
+    MST_ACTION(f, "%s", is_the_kernels(kernel_milli) ? count_system_calls :
+               "Find the functions with a profiler; use OPcache, and caches, to spare work.");
 }
 
 void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
@@ -481,10 +500,11 @@ void mst_say_when(struct mst_finding *f, const struct mst_summary *s)
 
 void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struct mst_slow_tail *t)
 {
-    char common[256], part[160], wait[MST_WAIT_WORDS_MAX];
+    char common[256], part[160], wait[MST_WAIT_WORDS_MAX], kernel[48];
 
     say_common(common, b, t);
-    mst_say(part, sizeof part, "%s", mst_parts[t->part].noun);
+    say_kernel(kernel, t->kernel_milli);
+    mst_say(part, sizeof part, "%s%s", mst_parts[t->part].noun, kernel);
     if (t->wait[0] != '\0') {
         mst_wait_words(wait, t->wait, t->wait_end);
         mst_say(part, sizeof part, "PHP's waiting for %s", wait);
@@ -493,7 +513,8 @@ void mst_say_tail(struct mst_finding *f, const struct mst_budget *b, const struc
              "made them slow is mostly %s%s.", t->slow, b->front->requests,
              mst_format_time(t->border_ns).text, mst_format_time(t->median_ns).text,
              part, common);
-    MST_ACTION(f, "Look at these requests alone: the page of a recording (mpmstat report -o "
+    MST_ACTION(f, "%s", is_the_kernels(t->kernel_milli) ? count_system_calls :
+               "Look at these requests alone: the page of a recording (mpmstat report -o "
                "run.html) lists the slowest.");
 }
 

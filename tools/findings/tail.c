@@ -21,6 +21,8 @@ static const char longest_wait[] =
     "ON w.server_id = p.server_id AND w.key = p.key WHERE p.server_id = :php AND p.ghost = 0 AND ";
 static const char behind_slow[] =
     "p.request_id IN (SELECT request_id " MST_FROM_APACHES_REQUESTS "AND " TOTAL " > :slow)";
+static const char kernels_part[] =
+    "SELECT " MST_KERNEL_NUMBER "FROM php_requests p WHERE p.server_id = :php AND p.ghost = 0 AND ";
 static const char slow_itself[] = "p.server_id = :id AND " PHP_TOTAL " > :slow";
 
 /* The second of the run in which a request began. NULL: it began before the run, as requests can
@@ -88,17 +90,27 @@ static void look_for_common(struct mst_inquiry *q, struct mst_slow_tail *t)
     }
 }
 
-/* Names what PHP waited for, where the part is that. */
-static void name_wait(struct mst_inquiry *q, struct mst_slow_tail *t, bool is_php)
+/* Of PHP's requests that were slow, or that Apache's slow ones waited for. */
+static struct mst_query ask_of_slow(struct mst_inquiry *q, const struct mst_slow_tail *t,
+                                    const char *select, const char *order)
 {
-    struct mst_query row;
+    struct mst_query rows;
     char sql[1024];
 
-    snprintf(sql, sizeof sql, "%s%s GROUP BY kind, end ORDER BY ns DESC LIMIT 1", longest_wait,
-             is_php ? slow_itself : behind_slow);
-    row = mst_query_ask(q->db, sql, t->server->id);
-    mst_query_set(&row, ":php", q->b.php->id);
-    mst_query_set(&row, ":slow", (int64_t)t->border_ns);
+    snprintf(sql, sizeof sql, "%s%s%s", select,
+             mst_summary_is_php(t->server) ? slow_itself : behind_slow, order);
+    rows = mst_query_ask(q->db, sql, t->server->id);
+    mst_query_set(&rows, ":php", q->b.php->id);
+    mst_query_set(&rows, ":slow", (int64_t)t->border_ns);
+    return rows;
+}
+
+/* Names what PHP waited for, where the part is that. */
+static void name_wait(struct mst_inquiry *q, struct mst_slow_tail *t)
+{
+    struct mst_query row = ask_of_slow(q, t, longest_wait,
+                                       " GROUP BY kind, end ORDER BY ns DESC LIMIT 1");
+
     if (mst_query_next(&row)) {
         mst_row_copy(&row, "kind", t->wait, sizeof t->wait);
         mst_row_copy(&row, "end", t->wait_end, sizeof t->wait_end);
@@ -127,13 +139,18 @@ static bool take(void *context, const struct mst_walked *r)
 static bool read_parts(struct mst_inquiry *q, struct mst_slow_tail *t)
 {
     struct slow slow = { .tail = t };
+    struct mst_query kernel;
 
     q->failed |= !mst_kept_walk(t->server->kept, take, &slow);
     t->part = mst_part_longest(slow.parts_ns);
     if (t->slow < MST_TAIL_SLOW_MIN)
         return false;
     if (t->part >= MST_PART_WAITS && t->part < MST_PART_WAITS + MST_WAIT_COUNT)
-        name_wait(q, t, mst_summary_is_php(t->server));
+        name_wait(q, t);
+    if (t->part == MST_PART_CPU) {
+        kernel = ask_of_slow(q, t, kernels_part, "");
+        t->kernel_milli = mst_end_with_number(q, &kernel);
+    }
     return true;
 }
 
@@ -152,7 +169,8 @@ static bool has_headline(const struct mst_summary *s)
 void mst_find_tail(struct mst_inquiry *q)
 {
     const struct mst_summary_times *total = &q->b.front->phases[MST_PHASE_TOTAL];
-    struct mst_slow_tail t = { .server = q->b.front, .median_ns = total->p50_ns };
+    struct mst_slow_tail t = { .server = q->b.front, .median_ns = total->p50_ns,
+                               .kernel_milli = MST_UNKNOWN };
     struct mst_finding *f;
 
     if (total->count < MST_TAIL_REQUESTS_MIN)

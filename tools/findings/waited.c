@@ -134,7 +134,8 @@ static void find_wait(struct mst_inquiry *q, int wait)
 static bool find_after_php(struct mst_inquiry *q)
 {
     static const char after[] =
-        "SELECT sum(max(a.answer_ns - p.start_ns - p.run_ns, 0)) AS number FROM (SELECT request_id, "
+        "SELECT sum(max(a.answer_ns - p.start_ns - p.run_ns, 0)) AS number "
+        "FROM (SELECT request_id, "
         "start_ns + queue_ns + read_ns + checks_ns + upload_ns + backend_ns AS answer_ns "
         MST_FROM_APACHES_REQUESTS "AND backend_ns > 0) AS a "
         "JOIN php_requests AS p ON p.request_id = a.request_id AND p.ghost = 0";
@@ -224,7 +225,8 @@ static void find_compiling(struct mst_inquiry *q)
 
 static void find_computing(struct mst_inquiry *q)
 {
-    uint64_t cpu = q->b.ns[MST_PART_CPU];
+    uint64_t cpu = q->b.ns[MST_PART_CPU], kernel_milli;
+    struct mst_query row;
     struct mst_finding *f;
 
     if (!mst_budget_knows_run(&q->b) || mst_budget_milli(&q->b, cpu) < MST_HEADLINE_MILLI ||
@@ -233,7 +235,10 @@ static void find_computing(struct mst_inquiry *q)
     f = mst_found(q, MST_CODE_APPLICATION_CPU, MST_CERTAIN, cpu);
     f->requests = q->b.php->requests;
     mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, cpu));
-    mst_say_computing(f, &q->b);
+    row = mst_query_ask(q->db, "SELECT " MST_KERNEL_NUMBER MST_FROM_PHPS_REQUESTS, q->b.php->id);
+    kernel_milli = mst_end_with_number(q, &row);
+    mst_found_number(f, "kernel_milli", kernel_milli);
+    mst_say_computing(f, &q->b, kernel_milli);
     note_holder(f, q, computing_holders, q->b.php, NULL);
 }
 
