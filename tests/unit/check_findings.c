@@ -132,6 +132,12 @@ static const struct { const char *sql, *codes; } found[] = {
       "moment = 'after'", "child-churn" },
     { "UPDATE samples SET in_flight = 0; UPDATE samples SET in_flight = 4 WHERE moment = 'after'",
       "stuck-requests" },
+    /* One that is stopped and started counts anew: what died with it is in its journal. */
+    { PHP "UPDATE php_requests SET wait_ns = 100000; UPDATE servers SET restarts = 1 WHERE id = 2;"
+      "UPDATE samples SET unfinished = 0 WHERE server_id = 2;"
+      "INSERT INTO lifecycle (server_id, key, time_ns, event, kind, unfinished, reason) SELECT 2, "
+      "key, start_ns, 'exit', 'php', 1, 'killed' FROM php_requests WHERE key BETWEEN 100 AND 103",
+      "server-restarted requests-died" },
     /* Requests that waited for the restart waited for nothing else. */
     { "UPDATE samples SET forks = 0, generations = 1; UPDATE samples SET forks = 9, generations = "
       "2 WHERE moment = 'after';" LIFE("generation", "1")

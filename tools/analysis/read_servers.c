@@ -146,6 +146,26 @@ static void correct_max_busy(struct mst_summary_server *s, uint64_t sampling_ns)
         s->max_busy = s->workers_limit;
 }
 
+/* A server that was stopped and started has counted anew: what its samples say at the end is not of
+ * the beginning's counters. Processes, and requests that died, are those of its journals. */
+static bool count_by_journals(struct mst_summary_server *s, sqlite3 *db)
+{
+    const struct mst_row_member members[] = {
+        { "forks", &s->forks }, { "exits", &s->exits }, { "unfinished", &s->unfinished },
+    };
+    struct mst_query q = mst_query_ask(db,
+        "SELECT coalesce(sum(event = 'fork'), 0) AS forks, coalesce(sum(event = 'exit'), 0) AS "
+        "exits, coalesce(sum(unfinished), 0) AS unfinished FROM lifecycle "
+        "WHERE server_id = :id AND coalesce(kind, 'child') IN ('child', 'php')", s->id);
+
+    if (mst_query_next(&q))
+        mst_row_numbers(&q, members, sizeof members / sizeof *members);
+    memset(s->mean_state_milli, 0xff, sizeof s->mean_state_milli);   /* all unknown */
+    s->mean_busy_milli = s->working_ns = s->counted = MST_UNKNOWN;
+    s->forks_failed = s->shed = s->no_idle_ns = s->generations = MST_UNKNOWN;
+    return mst_query_done(&q);
+}
+
 static bool read_samples(struct mst_summary_server *s, sqlite3 *db, const struct mst_summary *run)
 {
     uint64_t sampling_ns = MST_UNKNOWN;
@@ -179,6 +199,8 @@ static bool read_samples(struct mst_summary_server *s, sqlite3 *db, const struct
     s->unfinished = difference(last.unfinished, before.unfinished);
     s->no_idle_ns = difference(end.no_idle_ns, before.no_idle_ns);
     s->generations = difference(last.generations, before.generations);
+    if (mst_known(s->restarts) > 0 && !count_by_journals(s, db))
+        return false;
     correct_max_busy(s, sampling_ns);
     return true;
 }
