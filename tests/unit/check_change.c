@@ -209,7 +209,7 @@ START_TEST(test_sentences)
     ck_assert_str_eq(text, " Set pm.max_children to 25 (now 5), pm.start_servers to 25 (now 2, as "
                      "it stands in no file), pm.max_spare_servers to 25 (now 3). Edit "
                      "/etc/own.conf and /etc/xwn.conf, check with the server's own test (-t), "
-                     "then restart: a reload is not enough.");
+                     "then stop and start it: a reload is not enough.");
 }
 END_TEST
 

@@ -241,8 +241,8 @@ static const struct { const char *sql, *action; } actions[] = {
     { PHP "UPDATE php_requests SET wait_ns = 0; UPDATE server_requests SET handle_ns = 900000000 "
       "WHERE key % 50 = 0; UPDATE php_requests SET run_ns = 800000000, user_ns = 100000000, "
       "system_ns = 700000000, cpu_wait_ns = 0, waits_ns = 0 WHERE key % 50 = 0",
-      "Count the system calls of a worker (strace -c -p PID): directories of many files (old "
-      "sessions, a cache) cost such time, and memory that each request takes anew." },
+      "Count the system calls of a worker (strace -c -f -p PID). Frequent causes: directories with "
+      "many files (sessions, a cache), and memory that each request allocates again." },
 };
 
 START_TEST(test_actions)

@@ -96,7 +96,8 @@ START_TEST(test_all_well)
     expect_check(&m, MST_CHECK_GENERATOR, MST_ANSWER_YES, "2.5 %");
     expect_check(&m, MST_CHECK_ACCEPT_QUEUE, MST_ANSWER_YES, "at most 3 of 511 connections were "
                                                              "seen waiting");
-    expect_verdict(&m, "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; "
+    expect_verdict(&m, "Nothing ran out: at most 1 of 10 workers were busy and the CPUs were "
+                       "12.5 % busy; "
                        "a request takes 8.00 ms, 100.0 % of it handle (the application, or what "
                        "it waits for).");
     expect_codes(&m, "nothing");

@@ -46,7 +46,8 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
       "PHP's workers ran out: all 5 were busy (0.10 on average), and a request waited 6.00 ms for "
       "one, 75.0 % of its time. A worker went on for 49" },
     { PHP "UPDATE php_requests SET wait_ns = 100000", "nothing",
-      "Nothing ran out: at most 1 of 10 workers were busy and the CPUs to 12.5 %; a request takes "
+      "Nothing ran out: at most 1 of 10 workers were busy and the CPUs were 12.5 % busy; a request "
+      "takes "
       "8.00 ms, 86.3 % of it handle (the application, or what it waits for)." },
     /* Alone, as behind nginx. */
     { PHP "DELETE FROM servers WHERE id = 1", "php-workers",
@@ -54,7 +55,7 @@ static const struct { const char *sql, *codes, *verdict; } php_verdicts[] = {
       "one, 85.7 % of its time." },
     { PHP "DELETE FROM servers WHERE id = 1; UPDATE php_requests SET wait_ns = NULL;"
       "UPDATE samples SET workers_limit = NULL", "nothing",
-      "Nothing ran out: at most 5 workers were busy and the CPUs to 12.5 %; a request takes "
+      "Nothing ran out: at most 5 workers were busy and the CPUs were 12.5 % busy; a request takes "
       "1.00 ms, 100.0 % of it cpu (PHP's computing)." },
     /* Whose CPU time it is: the scripts', or the kernel's. */
     { PHP COMPUTES("38000000", "12000000"), "application-cpu",
@@ -222,8 +223,8 @@ END_TEST
 static const struct { const char *sql, *verdict; } cpus[] = {
     /* An FPM that Apache calls, without a board: found by its socket. */
     { "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server', NULL)",
-      "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most 1 of 10 workers "
-      "were." },
+      "The CPUs were the limit: 100.0 % busy, mostly with php-fpm8.2, while at most 1 of 10 "
+      "workers were busy." },
     { "INSERT INTO programs VALUES (1, 'cc1', 7000000000, 'other', NULL)",
       "The CPUs were 100.0 % busy, but mostly with other programs" },
     /* A name is not a proof, whether PHP was recorded or not. */
@@ -238,7 +239,7 @@ static const struct { const char *sql, *verdict; } cpus[] = {
       "The CPUs were 100.0 % busy, but mostly with other programs" },
     { PHP_SERVER "UPDATE servers SET cpu_ns = 6000000000 WHERE id = 2;"
       "INSERT INTO programs VALUES (1, 'pool', 7000000000, NULL, NULL)",
-      "The CPUs were the limit: 100.0 % busy, most with pool" },
+      "The CPUs were the limit: 100.0 % busy, mostly with pool" },
     /* What the servers took can be the busiest program's: others, in other pid namespaces, had the
      * rest. */
     { PHP_SERVER "UPDATE servers SET cpu_ns = 2000000000 WHERE id = 2;"
@@ -288,8 +289,8 @@ START_TEST(test_cpu_of_the_tool)
     r.machine_busy_ns = 2 * r.duration_ns;
     r.tool_cpu_ns = r.duration_ns / 2;
     make(&m, &r, "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server', NULL)");
-    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, most with php-fpm8.2, while at most "
-                       "1 of 10 workers were; ab itself took 25.0 % of that");
+    expect_verdict(&m, "The CPUs were the limit: 100.0 % busy, mostly with php-fpm8.2, while at "
+                       "most 1 of 10 workers were busy; ab itself took 25.0 % of that");
     unmake(&m);
 }
 END_TEST
@@ -414,14 +415,14 @@ static const struct { const char *sql, *verdict; } memory[] = {
       "Memory ran out: the kernel killed 3 processes of the server's control group." },
     /* Added up over two CPUs: longer than the load, or one after the other. */
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000",
-      "The CPUs were the limit: the control group of Apache had used up its share of them, "
-      "and was held up for at least 2.90 s in 4.00 s of load" },
+      "The CPUs were the limit: the control group of Apache had used up its CPU quota, "
+      "and was throttled for at least 2.90 s in 4.00 s of load" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 900000000",
-      "The control group of Apache had used up its share of the CPUs at times, "
-      "and was held up for at least 450 ms and at most 900 ms in 4.00 s of load" },
+      "The control group of Apache had used up its CPU quota at times, "
+      "and was throttled for at least 450 ms and at most 900 ms in 4.00 s of load" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 5800000000; DELETE FROM environment",
-      "The control group of Apache had used up its share of the CPUs at times, "
-      "and was held up for at least 0 and at most 4.00 s" },
+      "The control group of Apache had used up its CPU quota at times, "
+      "and was throttled for at least 0 and at most 4.00 s" },
     { "UPDATE servers SET cgroup = '/web', throttled_ns = 700000000", "Nothing ran out" },
 };
 

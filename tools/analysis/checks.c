@@ -193,7 +193,7 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
                counted, records);
     else
         answer(check, MST_ANSWER_YES, "no record was lost%s", restarts > 0 && restarts !=
-               MST_UNKNOWN ? ", through a new start of the server" : "");
+               MST_UNKNOWN ? ", although the server was restarted" : "");
 }
 
 /* ---- Little's law ---------------------------------------------------------------- */
@@ -210,12 +210,12 @@ static bool explain_gap(char *text, size_t room, const struct mst_summary_server
                       reading >= (by_workers - by_requests) / 2;
 
     if (by_requests > by_workers)
-        snprintf(text, room, ": times or counters are wrong, do not build on them");
+        snprintf(text, room, ": times or counters are wrong, do not use them");
     else if (is_reading)
-        snprintf(text, room, ", of which %s were reading from connections, also from such as sent "
+        snprintf(text, room, "; %s on average read from connections, also from some that sent "
                  "no request", mst_format_milli(reading).text);
     else
-        snprintf(text, room, ": workers were held by what is not a recorded request");
+        snprintf(text, room, ": something else than recorded requests held workers");
     return is_reading && reading >= by_workers - by_requests;
 }
 
@@ -342,17 +342,16 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
     }
     milli = mst_milli(s->tool_cpu_ns, s->duration_ns);
     threads = s->cpus != MST_UNKNOWN && s->tool_threads > s->cpus ? s->cpus : s->tool_threads;
-    snprintf(cpus, sizeof cpus, threads == 1 ? "the one CPU" : "a CPU, of the %" PRIu64,
-             threads);
+    snprintf(cpus, sizeof cpus, threads == 1 ? "the one CPU" : "the %" PRIu64 " CPUs", threads);
     if (s->tool_threads == MST_UNKNOWN || threads == 0)
         answer(check, MST_ANSWER_UNKNOWN, "the load tool took %s of a CPU; how many it can use is "
                "not known", mst_format_percent(milli).text);
     else if (milli / threads > MST_GENERATOR_BUSY_MILLI)
         answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (up "
-               "to %s is fine)", tool, mst_format_percent(milli).text, cpus, most.text);
+               "to %s of each is fine)", tool, mst_format_percent(milli).text, cpus, most.text);
     else
-        answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (up to %s is "
-               "fine)", tool, mst_format_percent(milli).text, cpus, most.text);
+        answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (up to %s of each "
+               "is fine)", tool, mst_format_percent(milli).text, cpus, most.text);
 }
 
 /* ---- the accept queue ------------------------------------------------------------- */

@@ -46,8 +46,9 @@ static bool add_ended(struct mst_explanation *e, struct mst_explained_server *s)
     if (s->is_without)
         MST_ACTION(&f, "%s.", without);
     else
-        MST_ACTION(&f, "%s", was_stopped ? "Start it." :
-               "The error log and the kernel's log (dmesg, for a lack of memory) say why.");
+        MST_ACTION(&f, "%s", was_stopped ? "Start the server." :
+               "Look for the reason in the error log and in the kernel's log (dmesg, for a lack of "
+               "memory), then start the server.");
     return mst_findings_add(&e->summary, &f);
 }
 
@@ -95,8 +96,9 @@ static bool add_no_master(struct mst_explanation *e, const struct mst_explained_
         return true;
     MST_TEXT(&f, "PHP-FPM's master process does not run (killed, or crashed), and %" PRIu64 " of "
              "its workers serve without it: none that ends is replaced.", s->workers_left);
-    MST_ACTION(&f, "End these workers, and start PHP-FPM. Its log and the kernel's log (dmesg, for "
-               "a lack of memory) say why the master ended.");
+    MST_ACTION(&f, "Restart PHP-FPM (Debian: systemctl restart php8.2-fpm, which ends these "
+               "workers, too). Look for the reason in its log and in the kernel's log (dmesg, "
+               "for a lack of memory).");
     mst_found_number(&f, "workers_left", s->workers_left);
     return mst_findings_add(&e->summary, &f);
 }
@@ -126,7 +128,7 @@ static bool add_no_workers(struct mst_explanation *e, const struct mst_explained
     f.certainty = MST_LIKELY;
     MST_TEXT(&f, "PHP-FPM's master process runs, but has no worker, and %" PRIu64 " connection%s "
              "in its accept queue.", queue, queue > 1 ? "s wait" : " waits");
-    MST_ACTION(&f, "PHP-FPM's log says why its workers end, or cannot be started.");
+    MST_ACTION(&f, "Look in PHP-FPM's log why its workers end, or cannot be started.");
     mst_found_number(&f, "queue", queue);
     return mst_findings_add(&e->summary, &f);
 }
@@ -226,7 +228,7 @@ static bool add_outage(struct mst_explanation *e)
              "Apache handed to it, %" PRIu64 ", were answered with 502 or 503 (%s).",
              mst_format_clock(mst_source_identity(fpm->source)->started_wall_ns).text,
              mst_format_clock(o->since_ns).text, o->failed, o->backend);
-    MST_ACTION(&f, "PHP-FPM's log says why it ended.");
+    MST_ACTION(&f, "Look in PHP-FPM's log why it ended.");
     mst_found_number(&f, "failed", o->failed);
     return mst_findings_add(&e->summary, &f);
 }

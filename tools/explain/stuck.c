@@ -21,14 +21,14 @@
 /* What workers do that are stuck in a state, and what helps. judge_state() adds to handling. */
 static const struct in_state { enum mst_code code; const char *action; } states[MST_STATE_COUNT] = {
     [MST_STATE_IDLE] = { MST_CODE_CANNOT_TELL, "" },
-    [MST_STATE_READING] = { MST_CODE_SLOW_HEADERS, "Set RequestReadTimeout (mod_reqtimeout), which "
-                            "ends connections that send nothing, or use event." },
+    [MST_STATE_READING] = { MST_CODE_SLOW_HEADERS, "Set a shorter RequestReadTimeout "
+                            "(mod_reqtimeout), which ends connections that send too slowly." },
     [MST_STATE_HANDLING] = { MST_CODE_STUCK_REQUESTS, "" },
     [MST_STATE_SENDING] = { MST_CODE_SLOW_CLIENTS, "Put a proxy in front that takes whole answers, "
                             "or have more workers." },
     [MST_STATE_KEEPALIVE] = { MST_CODE_KEEPALIVE, "Set a short KeepAliveTimeout, or use the event "
-                              "MPM, which needs no worker for an idle connection; or have more "
-                              "workers." },
+                              "MPM with PHP-FPM (mod_php needs prefork), which needs no worker for "
+                              "an idle connection; or have more workers." },
     [MST_STATE_CLOSING] = { MST_CODE_SLOW_CLIENTS, "" },
     [MST_STATE_LOGGING] = { MST_CODE_LOGGING, "Look at what takes the log: a disk, or the program "
                             "behind a piped log." },

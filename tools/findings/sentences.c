@@ -191,8 +191,8 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
         MST_ACTION(f, "%s.", plan->next != MST_NEXT_CPU ?
                    "Add memory, or make the processes smaller. More workers cannot help: no more "
                    "processes fit in the memory" : plan->has_quota ?
-                   "Make the requests cheaper, or give the control group a larger share of the "
-                   "CPUs. More workers cannot help: it has used up its share" :
+                   "Make the requests cheaper, or give the control group a larger CPU quota. "
+                   "More workers cannot help: it has used up its quota" :
                    "Make the requests cheaper, or add CPUs. More workers cannot help: the CPUs are "
                    "full");
         return;
@@ -259,14 +259,15 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
              ": event accepts no more connections in a process than AsyncRequestWorkerFactor "
              "allows" : ": cannot tell why", too_few);
     if (f->code == MST_CODE_APACHE_SPAWNING)
-        MST_ACTION(f, "Start more processes before the load comes: StartServers, and "
-                   "MinSpareServers or MinSpareThreads.%s",
+        MST_ACTION(f, "Start more processes before the load comes: set StartServers higher, and "
+                   "MinSpareServers (prefork) or MinSpareThreads (worker, event).%s",
                    too_few[0] != '\0' ? " Set MaxRequestWorkers higher, too." : "");
     else if (f->code == MST_CODE_EVENT_CONNECTIONS)
         MST_ACTION(f, "Set AsyncRequestWorkerFactor higher.");
     else
-        MST_ACTION(f, "Record again with StartServers at the limit: if requests still wait, it "
-                   "was not the start of processes.");
+        MST_ACTION(f, "Record again with MinSpareServers (prefork) or MinSpareThreads (worker, "
+                   "event) at MaxRequestWorkers: if requests still wait, the start of processes is "
+                   "not the cause.");
 }
 
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked,
@@ -302,13 +303,13 @@ void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
     else
         mst_say(waited, sizeof waited, "a request waited %s for one",
                 mst_format_time(mst_php_wait(b->front)->mean_ns).text);
-    MST_TEXT(f, "PHP's workers were bound by idle connections: of %s, %s had a connection of "
-             "Apache's on average, and %s of these ran a request, while %s.",
+    MST_TEXT(f, "Idle connections of Apache held PHP's workers: of %s, %s had a connection on "
+             "average, and %s of these ran a request, while %s.",
              mst_format_count(b->php->workers_limit).text, mst_format_milli(connections_milli).text,
              mst_format_milli(busy_milli).text, waited);
-    MST_ACTION(f, "Do not keep connections to FPM: take enablereuse=on out of ProxyPass or "
-               "<Proxy>, as mod_proxy_fcgi has it by default. Else set pm.max_children to Apache's "
-               "MaxRequestWorkers.");
+    MST_ACTION(f, "Remove enablereuse=on from ProxyPass or <Proxy>: mod_proxy_fcgi closes each "
+               "connection after its request then. Or set pm.max_children to Apache's "
+               "MaxRequestWorkers, if the memory is enough.");
 }
 
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)
@@ -395,8 +396,8 @@ void mst_say_php_queue(struct mst_finding *f, const struct mst_budget *b)
     MST_TEXT(f, "PHP's accept queue was full%s%.64s: %" PRIu64 " connections fit, and those beyond "
              "it failed or had to try again after a second.", pool != NULL ? ", of the pool " : "",
              pool != NULL ? pool : "", b->php->listen_queue_limit);
-    MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "), and restart FPM: a "
-               "reload keeps the socket. The kernel cuts it to net.core.somaxconn.",
+    MST_ACTION(f, "Set listen.backlog of the FPM pool higher (now %" PRIu64 "), then stop and "
+               "start FPM: a reload keeps the socket. The kernel cuts it to net.core.somaxconn.",
                b->php->listen_queue_limit);
 }
 

@@ -36,8 +36,8 @@ void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b)
              mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
              mst_format_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text);
-    MST_ACTION(f, "Set a short KeepAliveTimeout, or use the event MPM, which needs no worker "
-               "for an idle connection; or have more workers.");
+    MST_ACTION(f, "Set a short KeepAliveTimeout, or use the event MPM with PHP-FPM (mod_php needs "
+               "prefork), which needs no worker for an idle connection; or have more workers.");
 }
 
 static bool is_event(const struct mst_budget *b)
@@ -56,8 +56,9 @@ void mst_say_sending(struct mst_finding *f, const struct mst_budget *b, uint64_t
                  part);
         MST_ACTION(f, is_event(b) ? "Put a proxy nearer to the clients in front, or make the "
                    "answers smaller (compression, images)." :
-                   "Put a proxy in front, or use event, which needs no worker while it waits to "
-                   "write: a worker is held until the client has nearly all.");
+                   "Put a proxy in front that takes whole answers: a worker is held until the "
+                   "client has nearly all. Or use the event MPM with PHP-FPM (mod_php needs "
+                   "prefork): its workers do not wait for a client that reads slowly.");
         break;
     case MST_CODE_SLOW_NETWORK:
         MST_TEXT(f, "The network to the clients was slow: data was under way to clients that were "
@@ -107,8 +108,8 @@ void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b)
     say_part(part, b, b->ns[MST_PART_UPLOAD]);
     MST_TEXT(f, "Clients sent their requests' bodies slowly: a worker waited for them for %s.",
              part);
-    MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set RequestReadTimeout "
-               "(mod_reqtimeout) against clients that stall.");
+    MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set a shorter "
+               "RequestReadTimeout (mod_reqtimeout) against clients that stall.");
 }
 
 void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
@@ -117,9 +118,9 @@ void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
 
     say_part(part, b, b->ns[MST_PART_READ]);
     MST_TEXT(f, "Clients sent their requests' headers slowly: reading them took %s.", part);
-    MST_ACTION(f, "Set RequestReadTimeout (mod_reqtimeout), which ends connections that send "
-               "nothing%s.", is_event(b) ? "" :
-               ", or use event, which needs no worker while a connection is idle");
+    MST_ACTION(f, "Set a shorter RequestReadTimeout (mod_reqtimeout), which ends connections that "
+               "send too slowly, or put a proxy in front that reads the whole request first. Each "
+               "MPM holds a worker while it reads headers, event, too.");
 }
 
 void mst_say_holder(struct mst_finding *f, const struct mst_holders *holders,
@@ -136,8 +137,8 @@ void mst_say_stuck(struct mst_finding *f, const struct mst_summary_server *serve
 {
     MST_TEXT(f, "%" PRIu64 " request%s still held workers (of %" PRIu64 ") when the recording "
              "ended.", f->requests, f->requests == 1 ? "" : "s", server->workers_limit);
-    MST_ACTION(f, "Look with mpmstat status which are the longest in flight, and at the stack "
-               "of such a process: gdb -p PID -batch -ex bt says what it waits for.");
+    MST_ACTION(f, "Find the longest requests with mpmstat status, then the stack of such a "
+               "process with gdb -p PID -batch -ex bt: it says what the process waits for.");
 }
 
 void mst_say_cold_start(struct mst_finding *f, const struct mst_cold *cold)
@@ -166,11 +167,12 @@ void mst_say_halted(struct mst_finding *f, const struct mst_halted *h)
                 h->requests == 1 ? "" : "s");
     MST_MORE(f, " Process %" PRIu64 " of %s was seen %s at %s%s%s.", h->pid,
              h->is_php ? "PHP" : "Apache",
-             is_stopped ? "stopped (state T)" : "waiting uninterruptibly (state D)",
+             is_stopped ? "suspended (state T)" : "waiting uninterruptibly (state D)",
              mst_format_clock(h->since_ns).text, until, requests);
     if (is_stopped)
-        MST_ACTION(f, "Find out who stopped it (SIGSTOP, a debugger, a snapshot of its machine): "
-                   "kill -CONT %" PRIu64 " lets it go on.", h->pid);
+        MST_ACTION(f, "Look at TracerPid in /proc/%" PRIu64 "/status: 0 means that a signal "
+                   "stopped it, and kill -CONT %" PRIu64 " continues it; else a debugger holds it.",
+                   h->pid, h->pid);
     else
         MST_ACTION(f, "Look what it waits for in the kernel, mostly a disk or a file system of the "
                    "network: cat /proc/%" PRIu64 "/stack, dmesg.", h->pid);
@@ -183,9 +185,10 @@ void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *serve
              mst_summary_is_php(server) ? "PHP" : "Apache", server->exits,
              mst_format_milli(mst_milli(server->requests, server->exits)).text);
     MST_ACTION(f, "Set %s", mst_summary_is_php(server) ?
-               "pm.max_requests to 0 or much higher; with pm = ondemand also "
-               "pm.process_idle_timeout higher." :
-               "MaxConnectionsPerChild to 0 or much higher.");
+               "pm.max_requests much higher (0 is no limit, for an application that leaks no "
+               "memory); with pm = ondemand also pm.process_idle_timeout." :
+               "MaxConnectionsPerChild much higher (0 is no limit, for an application that leaks "
+               "no memory); where it is 0, MaxSpareServers or MaxSpareThreads.");
 }
 
 /* ---- waited for ---------------------------------------------------------------------------- */
@@ -398,8 +401,8 @@ static void say_kernel(char text[48], uint64_t kernel_milli)
 }
 
 static const char count_system_calls[] =
-    "Count the system calls of a worker (strace -c -p PID): directories of many files (old "
-    "sessions, a cache) cost such time, and memory that each request takes anew.";
+    "Count the system calls of a worker (strace -c -f -p PID). Frequent causes: directories with "
+    "many files (sessions, a cache), and memory that each request allocates again.";
 
 void mst_say_computing(struct mst_finding *f, const struct mst_budget *b, uint64_t kernel_milli)
 {
@@ -524,7 +527,7 @@ void mst_say_beyond(struct mst_finding *f, const struct mst_budget *b, uint64_t 
     char retries[96] = "";
 
     if (s->syn_retransmits != MST_UNKNOWN && s->syn_retransmits > 0)
-        mst_say(retries, sizeof retries, "; %" PRIu64 " connections had to knock again",
+        mst_say(retries, sizeof retries, "; %" PRIu64 " connections had to send their SYN again",
                 s->syn_retransmits);
     MST_TEXT(f, "The client saw %s more for a request than the server knows of (%s of its %s)%s.",
              mst_format_time(apart_ns).text, mst_format_percent(f->share_milli).text,
@@ -568,10 +571,10 @@ void mst_say_servers(struct mst_finding *f, const char *other, size_t servers, b
 
 void mst_say_odd(struct mst_finding *f, const struct mst_summary_server *server, size_t peers)
 {
-    MST_TEXT(f, "%.160s is the odd one of %zu %ss of this run.", f->subject, peers,
+    MST_TEXT(f, "%.160s is the odd one of the %zu %s servers of this run.", f->subject, peers,
              mst_summary_is_php(server) ? "PHP" : "Apache");
-    MST_ACTION(f, "Give it what its peers have, or take it out of the pool, and compare a request "
-               "to it with one to a peer.");
+    MST_ACTION(f, "Compare its configuration and hardware with those of the other servers, and a "
+               "request to it with one to a peer; or take it out of the load balancer.");
 }
 
 void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *server,
@@ -618,7 +621,7 @@ void mst_say_nothing(struct mst_finding *f, const struct mst_budget *b)
     if (b->front->workers_limit != MST_UNKNOWN)
         mst_say(limit, sizeof limit, " of %" PRIu64, b->front->workers_limit);
     if (b->s->machine_busy_milli != MST_UNKNOWN)
-        mst_say(cpus, sizeof cpus, " and the CPUs to %s",
+        mst_say(cpus, sizeof cpus, " and the CPUs were %s busy",
                 mst_format_percent(b->s->machine_busy_milli).text);
     MST_TEXT(f, "Nothing ran out:%s at most %s%s workers were busy%s; a request takes %s, %s of "
              "it %s (%s).", where, mst_format_count(b->front->max_busy).text, limit, cpus,

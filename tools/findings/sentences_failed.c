@@ -54,9 +54,9 @@ void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, const st
         MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were errors (%" PRIu64 " of them %" PRIu64
                  ", %s)%s.", f->requests, b->front->requests, a->most, status, which, measured);
     if (status == 503 || status == 502 || status == 504)
-        MST_ACTION(f, "Look whether the backend runs, and what the error log says: 502 and 503 "
-                   "mean that the backend is down, is full or has died; 504 means that it took "
-                   "longer than ProxyTimeout.");
+        MST_ACTION(f, "Look in Apache's error log. With a line of the proxy, 502 and 503 mean that "
+                   "the backend is down, is full or has died, 504 that it took longer than "
+                   "ProxyTimeout (by default Timeout); without one the application answered so.");
     else if (f->code == MST_CODE_ANSWERS_5XX)
         MST_ACTION(f, "Look for the reason in the error log of Apache, and in PHP's (error_log).");
     else if (!of_a_load(b))
@@ -77,11 +77,12 @@ void mst_say_down(struct mst_finding *f, const struct mst_outage *o)
              o->was_stopped ? ", or failed to start again at a reload then" : "", o->failed,
              o->answers, o->backend);
     if (o->was_stopped)
-        MST_ACTION(f, "Start PHP-FPM. If that fails, php-fpm -t (on Debian php-fpm8.2, or "
-                   "another version) names the error in its configuration.");
+        MST_ACTION(f, "Start PHP-FPM (Debian: systemctl start php8.2-fpm, or another version). If "
+                   "that fails, php-fpm -t (Debian: php-fpm8.2 -t) names the error in its "
+                   "configuration.");
     else
-        MST_ACTION(f, "Start PHP-FPM. Its log and the kernel's log (dmesg, for a lack of memory) "
-                   "say why it ended.");
+        MST_ACTION(f, "Start PHP-FPM (Debian: systemctl start php8.2-fpm, or another version). Its "
+                   "log and the kernel's log (dmesg, for a lack of memory) say why it ended.");
 }
 
 void mst_say_lengths(struct mst_finding *f, const struct mst_summary_client *c)
@@ -249,9 +250,9 @@ void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *serv
     else
         MST_TEXT(f, "%" PRIu64 " request%s died with their process, which %s's parent ended.", n,
                  plural(n), what);
-    MST_ACTION(f, "Look in the error log for the signal (AH00051, AH00052, FPM's \"exited on "
-               "signal\"): 11 means a crash, 9 often means that the kernel killed the process "
-               "because memory ran out.");
+    MST_ACTION(f, "Look in the error log for a crash (AH00051, AH00052, FPM's \"exited on "
+               "signal\"), and with journalctl -k for \"Killed process\": the kernel kills one "
+               "where memory runs out, and Apache does not log that signal.");
 }
 
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php)
@@ -294,8 +295,8 @@ void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
         MST_ACTION(f, "%s", of_a_load(b) ?
                "Measure again without the restart. To see what the restart costs, compare the two "
                "runs." :
-               "The error log says when this happened, and often why: look for AH00493, AH00494 "
-               "and AH00171.");
+               "Find the time in the server's error log, and compare it with what reloads servers: "
+               "cron, logrotate, upgrades of packages.");
 }
 
 void mst_say_old_children(struct mst_finding *f, uint64_t children, uint64_t longest_ns)

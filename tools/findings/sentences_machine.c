@@ -36,8 +36,8 @@ void mst_say_killed(struct mst_finding *f, const struct mst_budget *b,
     MST_TEXT(f, "Memory ran out: the kernel killed %" PRIu64 " process%s of %s%s.", found->kills,
              found->kills == 1 ? "" : "es", found->of_groups ? "the server's control group" :
              "this machine", found->of_groups ? limit : "");
-    MST_ACTION(f, "Set fewer workers, or give more memory%s.%s", found->of_groups ?
-               " for the group" : " (of the cgroup, where that has a limit)", how_fewer(b->s));
+    MST_ACTION(f, "Set fewer workers (pm.max_children, MaxRequestWorkers), or add memory%s.%s",
+               found->of_groups ? " to the group (MemoryMax= of the unit)" : "", how_fewer(b->s));
 }
 
 void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bool of_groups,
@@ -63,7 +63,8 @@ void mst_say_memory_short(struct mst_finding *f, const struct mst_summary *s, bo
     else if (f->code == MST_CODE_MEMORY_NEIGHBOUR)
         MST_ACTION(f, "See which program it is, and give it a memory limit of its own.");
     else
-        MST_ACTION(f, "Set fewer workers, or give more memory.%s", how_fewer(s));
+        MST_ACTION(f, "Set fewer workers (pm.max_children, MaxRequestWorkers), or add memory%s.%s",
+                   of_groups ? " to the group (MemoryMax= of the unit)" : "", how_fewer(s));
 }
 
 /* ---- disks, descriptors, ports ------------------------------------------------------------- */
@@ -85,8 +86,9 @@ void mst_say_disk(struct mst_finding *f, const struct mst_summary *s, bool of_gr
              of_group ? "the server's control group" : "this machine", whose);
     if (f->code == MST_CODE_DISK_NEIGHBOUR)
         MST_ACTION(f, "Look whether %s works for this server. If it does not, let it run at "
-                   "another hour, or with less of the disk (ionice -c 3, IOWeight or "
-                   "IOReadBandwidthMax of its unit).", f->subject);
+                   "another hour, or limit what it may read and write (IOReadBandwidthMax= and "
+                   "IOWriteBandwidthMax= of its unit; ionice acts with some schedulers only, see "
+                   "/sys/block/*/queue/scheduler).", f->subject);
     else
         MST_ACTION(f, "Find the disk with iostat -x; use a faster one, call fsync() less often, or "
                "give more memory to the page cache.");
@@ -99,15 +101,18 @@ void mst_say_descriptors(struct mst_finding *f, const struct mst_summary_server 
              mst_summary_is_php(server) ? "PHP" : "Apache", server->resources.files,
              server->resources.files_limit);
     MST_ACTION(f, "%s", mst_summary_is_php(server) ? "Set rlimit_files of the pool higher." :
-               "Set LimitNOFILE of the service (or ulimit -n) higher.");
+               "Set the limit of open files higher, then stop and start Apache: Debian's "
+               "apachectl sets APACHE_ULIMIT_MAX_FILES of /etc/apache2/envvars (8192, whatever "
+               "LimitNOFILE of the unit says), as \"ulimit -n 65536\".");
 }
 
 void mst_say_ports(struct mst_finding *f, const struct mst_summary_port *port)
 {
     MST_TEXT(f, "Local ports ran out: %" PRIu64 " of %" PRIu64 " were in use towards %s.",
              port->ports, port->limit, port->remote);
-    MST_ACTION(f, "Keep connections to it alive (ProxyPass keepalive, enablereuse=on), use a Unix "
-               "socket, or widen net.ipv4.ip_local_port_range.");
+    MST_ACTION(f, "Let connections to it be used again: a load tool by keep-alive (ab -k), "
+               "Apache's proxy without disablereuse=on and proxy-nokeepalive; for PHP-FPM on "
+               "this machine use a Unix socket. Else widen net.ipv4.ip_local_port_range.");
 }
 
 /* ---- CPUs ---------------------------------------------------------------------------------- */
@@ -124,8 +129,8 @@ static void say_tool(char text[160], const struct mst_summary *s)
                          1000);
     milli = busy_ns > 0 ? mst_milli(s->tool_cpu_ns, busy_ns) : 0;
     if (milli >= MST_TOOL_SHARE_MILLI)
-        mst_say(text, 160, "; %s itself took %s of that, which the server would have from another "
-                "machine", s->client.tool, mst_format_percent(milli).text);
+        mst_say(text, 160, "; %s itself took %s of that, which the server would have if it ran on "
+                "another machine", s->client.tool, mst_format_percent(milli).text);
 }
 
 /* "9 of 10", and where the limit is not known "9". */
@@ -163,10 +168,10 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
         mst_say(others, sizeof others, "; other programs had %s of that",
                 mst_format_percent(milli).text);
     say_tool(tool, s);
-    MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were%s%s.",
+    MST_TEXT(f, "%s: %s busy%s%s, while at most %s workers were busy%s%s.",
              full ? "The CPUs were the limit" : "The CPUs were nearly full",
              mst_format_percent(s->machine_busy_milli).text,
-             busiest != NULL ? ", most with " : "", busiest != NULL ? busiest : "",
+             busiest != NULL ? ", mostly with " : "", busiest != NULL ? busiest : "",
              workers_of_limit(b->front).text, tool, others);
     if (s->cpus < s->machine_cpus)
         mst_say(more, sizeof more, "let the servers use more than %" PRIu64 " of the machine's %"
@@ -204,7 +209,7 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
     if (ours)
         MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in "
                    "front, a profiler), or %s.", seen->has_quota ? "give the control group a "
-                   "larger share of the CPUs (CPUQuota, cpu.max)" : "add CPUs");
+                   "larger CPU quota (CPUQuota= of the unit, cpu.max)" : "add CPUs");
     else
         MST_ACTION(f, "Look which programs these are (top), and whether they work for this "
                    "server.");
@@ -217,8 +222,8 @@ void mst_say_stolen(struct mst_finding *f, const struct mst_summary *s)
              mst_format_percent(s->machine_stolen_milli).text,
              mst_format_percent(s->machine_busy_milli).text,
              mst_format_percent(s->machine_busy_milli - s->machine_stolen_milli).text);
-    MST_ACTION(f, "Measure again at another hour, or on dedicated CPUs; ask the provider. Compare "
-               "no figures of this run with those of others.");
+    MST_ACTION(f, "Measure again at another hour, or on dedicated CPUs; ask the provider. Do not "
+               "compare this run with others.");
 }
 
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
@@ -244,17 +249,18 @@ void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,
     const char *whose = mst_summary_is_php(throttled) ? "PHP" : "Apache";
 
     if (certain)
-        MST_TEXT(f, "The CPUs were the limit: the control group of %s had used up its share of "
-                 "them, and was held up for at least %s in %s of load.", whose,
+        MST_TEXT(f, "The CPUs were the limit: the control group of %s had used up its CPU "
+                 "quota, and was throttled for at least %s in %s of load.", whose,
                  mst_format_time(mst_throttled_at_least(s, throttled)).text,
                  mst_format_time(s->duration_ns).text);
     else
-        MST_TEXT(f, "The control group of %s had used up its share of the CPUs at times, and "
-                 "was held up for at least %s and at most %s in %s of load.", whose,
+        MST_TEXT(f, "The control group of %s had used up its CPU quota at times, and "
+                 "was throttled for at least %s and at most %s in %s of load.", whose,
                  mst_format_time(mst_throttled_at_least(s, throttled)).text,
                  mst_format_time(mst_throttled_at_most(s, throttled)).text,
                  mst_format_time(s->duration_ns).text);
-    MST_ACTION(f, "Give the group a larger share (CPUQuota, cpu.max), and measure again.");
+    MST_ACTION(f, "Give the group a larger quota (CPUQuota= of the unit, cpu.max), and measure "
+               "again.");
 }
 
 /* ---- the load tool ------------------------------------------------------------------------- */
@@ -263,7 +269,8 @@ void mst_say_generator(struct mst_finding *f, const struct mst_budget *b)
 {
     const struct mst_summary_generator *limit = mst_summary_limit(b->s);
 
-    MST_TEXT(f, "%s was the limit, not the server: %s. What the server could do is not to be seen.",
+    MST_TEXT(f, "%s was the limit, not the server: %s. This run does not show how much the "
+             "server can do.",
              limit != NULL ? limit->name : b->s->client.tool,
              b->s->checks[MST_CHECK_GENERATOR].text);
     MST_ACTION(f, "Use more load tools at once, one with more threads, or a faster one.");

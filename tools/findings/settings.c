@@ -120,16 +120,17 @@ static const char *purpose_of(enum mst_code code)
     case MST_CODE_PHP_SPAWNING:
         return "Start more processes before the load comes.";
     case MST_CODE_CHILD_CHURN:
-        return "Have processes live longer.";
+        return "Let processes serve more requests.";
     case MST_CODE_EVENT_CONNECTIONS:
-        return "Have each idle worker make room for more connections.";
+        return "Let each process accept more connections for each idle worker.";
     case MST_CODE_H2_WORKERS:
-        return "Have more of them in each child.";
+        return "Allow more of HTTP/2's workers in each child.";
     case MST_CODE_ACCEPT_QUEUE:
-        return "Have room for more, or more workers take connections.";
+        return "Make the accept queue longer, or have more workers take connections.";
     case MST_CODE_PHP_ACCEPT_QUEUE:
+        return "Make the accept queue longer.";
     case MST_CODE_DESCRIPTORS:
-        return "Have room for more.";
+        return "Allow more open files.";
     default:
         return NULL;
     }
@@ -151,7 +152,7 @@ static void say_files(char *text, size_t size, const struct mst_changes *c)
     }
     add_words(text, size, "%s%s, then %s.", lead[1] == 'E' ? " Check with " : ", check with ",
               c->check[0] != '\0' ? c->check : "the server's own test (-t)",
-              c->restart ? "restart: a reload is not enough" : "reload");
+              c->restart ? "stop and start it: a reload is not enough" : "reload");
 }
 
 void mst_say_changes(char *text, size_t size, const struct mst_changes *c, size_t named)
@@ -165,7 +166,7 @@ void mst_say_changes(char *text, size_t size, const struct mst_changes *c, size_
         add_words(text, size, "%s %s to %s (now %s%s)", lead, c->settings[i].name,
                   c->settings[i].to, c->settings[i].now,
                   c->settings[i].line == MST_UNKNOWN && c->settings[i].file[0] != '\0' ?
-                  ", as it stands in no file" : "");
+                  ", the default" : "");
     add_words(text, size, "%s", c->count > named ? "." : "");
     say_files(text, size, c);
 }

@@ -204,7 +204,7 @@ static int find_clock(struct import *i, struct file *f, char error[MST_ERROR_MAX
     if (!mst_generator_clock_find(&o, &f->spans, &i->servers, g->said.start_step_ns))
         return mst_fail(error, "out of memory for finding its clock");
     if (o.answer == MST_CLOCK_STRANGE)
-        return mst_fail(error, "its requests do not belong to this run: with no clock offset would "
+        return mst_fail(error, "its requests do not belong to this run: with no clock offset do "
                         "they enclose the server's requests");
     g->clock_known = o.answer == MST_CLOCK_KNOWN;
     g->clock_ahead_ns = o.ahead_ns;

@@ -239,10 +239,10 @@ static int wait_for_lines(struct mst_runner *runner, char error[MST_ERROR_MAX])
     int ended = wait_for(runner, MST_CONVERT_NS, &end, error);
 
     if (ended == 0)
-        snprintf(error, MST_ERROR_MAX, "making lines of its results was not done after %u s",
+        snprintf(error, MST_ERROR_MAX, "the conversion of its results took more than %u s",
                  (unsigned)(MST_CONVERT_NS / MST_NS_PER_S));
     else if (ended > 0 && end.exit_status != 0)
-        snprintf(error, MST_ERROR_MAX, "making lines of its results failed");
+        snprintf(error, MST_ERROR_MAX, "the conversion of its results failed");
     return ended > 0 && end.exit_status == 0 ? 0 : -1;
 }
 

@@ -40,7 +40,7 @@ static int prepare_command(struct mst_recording *r)
     if (mst_load_prepare(&r->load, o->command, o->add_flags, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     if (r->load.plan.added != NULL)
-        mst_progress("adding %s to %s, for %s (--no-flags: not)", r->load.plan.added,
+        mst_progress("adding %s to %s, for %s (--no-flags prevents this)", r->load.plan.added,
                      mst_load_name(&r->load), r->load.plan.added_for);
     if (r->load.tool == &mst_loadtool_generic)
         mst_progress("%s is not a load tool that mpmstat can read (those are: %s): recording the "

@@ -89,7 +89,7 @@ static int keep_shared_cpus(struct mst_recording *r, const struct mst_sampler *s
     if (shared == MST_UNKNOWN)
         return 0;
     if (shared > 0)
-        mst_progress("the load tool and %s share %" PRIu64 " CPUs (taskset would part them)",
+        mst_progress("the load tool and %s share %" PRIu64 " CPUs (taskset can separate them)",
                      mst_source_called(s->source), shared);
     snprintf(text, sizeof text, "%" PRIu64, shared);
     return mst_archive_add_environment(r->archive, r->run_id, "cpus_shared_with_server", text);

@@ -52,7 +52,7 @@ static void note_left_over(struct mst_left_over *left_over, const struct mst_tar
 
     if (workers > 0) {
         mst_warn("PHP-FPM's master process does not run, and %" PRIu32 " of its workers serve "
-                 "without it: they are not recorded. End these workers, and start PHP-FPM.",
+                 "without it: they are not recorded. Restart PHP-FPM.",
                  workers);
         return;
     }

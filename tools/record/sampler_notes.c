@@ -35,7 +35,7 @@ int mst_sampler_note_trouble(struct mst_sampler *s, const char *text)
     if (mst_sampler_note(s, text) != 0)
         return -1;
     return s->noted_count < MST_NOTES_MAX ? 0 :
-           mst_sampler_note(s, "what else is wrong with this server is not noted: it is too much");
+           mst_sampler_note(s, "further problems of this server are not noted: there are too many");
 }
 
 /* ---- a server that is lost, and comes back ------------------------------------------- */
@@ -98,8 +98,8 @@ int mst_sampler_note_clock(struct mst_sampler *s)
 
     if (jump_ns == 0)
         return 0;
-    snprintf(text, sizeof text, "the clock of %.200s went astray by %s during the run, or it does "
-             "not tell the truth: do not compare its instants with other servers'", called(s),
+    snprintf(text, sizeof text, "the clock of %.200s jumped by %s during the run, or its times "
+             "are wrong: do not compare its instants with other servers'", called(s),
              mst_format_time(jump_ns).text);
     return mst_sampler_note(s, text);
 }

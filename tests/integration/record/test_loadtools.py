@@ -184,7 +184,7 @@ def test_one_that_ends_unhappily(server, script, archive, printed, complete):
 
 @pytest.mark.parametrize("encode, requests, said", [
     ("cat \"$4\"", 10, None),
-    ("exit 3", None, "making lines of its results failed"),
+    ("exit 3", None, "the conversion of its results failed"),
     ("echo junk", None, "not one of 1 lines is a row as vegeta writes them"),
 ])
 def test_one_whose_results_are_converted(server, script, archive, encode, requests, said):

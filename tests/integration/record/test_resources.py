@@ -337,7 +337,8 @@ def test_http2_workers_of_a_recording(server, mpm, tmp_path):
     assert ask(path, "SELECT max(http2_workers_busy) FROM samples") == [(2,)]
     text = tool.report("--format", "text", path)
     assert "HTTP/2 workers 2 of 2 in the fullest child; all of them busy for " in " ".join(text.split())
-    assert "Have more of them in each child. Set H2MaxWorkers to 4 (now 2)" in " ".join(said.split())
+    assert ("Allow more of HTTP/2's workers in each child. Set H2MaxWorkers to 4 (now 2)"
+            in " ".join(said.split()))
     (summary,) = json.loads(tool.report("--format", "json", path))
     found = summary["servers"][0]["resources"]
     assert (found["http2_workers_max"], found["http2_workers_limit"]) == (2, 2)
