@@ -339,11 +339,29 @@ static void count_handling(struct mst_held *h)
     }
 }
 
+/* How many of PHP's workers have a request of this Apache: another server's have another number, or
+ * none. */
+static uint64_t count_common(const struct mst_present *php, const struct mst_present *apache)
+{
+    uint64_t count = 0;
+    size_t i, k;
+
+    for (i = 0; i < php->worker_count; i++)
+        for (k = 0; k < apache->worker_count; k++)
+            if (php->workers[i].request_id != MST_UNKNOWN &&
+                php->workers[i].request_id == apache->workers[k].request_id) {
+                count++;
+                break;
+            }
+    return count;
+}
+
 /* Apache's workers that handle requests of which no more is known wait for PHP where PHP's workers
- * and queues have as many requests. Of several Apaches it is not known whose they are. */
+ * have their requests, and workers and queues as many. Of several Apaches it is not known whose they
+ * are. */
 static void find_php(struct mst_present *const *servers, size_t count, struct mst_held *h)
 {
-    uint64_t apaches = 0, busy = 0, queue = 0;
+    uint64_t apaches = 0, busy = 0, queue = 0, common;
     size_t i;
 
     if (h->server->is_php || h->example->wait[0] != '\0' || !is_handling(h->example))
@@ -354,7 +372,10 @@ static void find_php(struct mst_present *const *servers, size_t count, struct ms
         apaches += !servers[i]->is_php;
         if (!servers[i]->is_php || !servers[i]->is_running || servers[i]->limit == MST_UNKNOWN)
             continue;
-        busy += servers[i]->worker_count;
+        common = count_common(servers[i], h->server);
+        if (common == 0)
+            continue;
+        busy += common;
         queue = servers[i]->queue != MST_UNKNOWN ? mst_add_saturated(queue, servers[i]->queue)
                                                  : queue;
     }

@@ -7,12 +7,34 @@
 
 #include "analysis/thresholds.h"
 #include "archive/query.h"
+#include "base/clock.h"
 #include "console/format.h"
 #include "explain/steps.h"
+#include "findings/chains.h"
 #include "findings/findings.h"
 #include "findings/inquiry.h"
 #include "findings/say.h"
+#include "findings/sentences.h"
+#include "system/proc.h"
 #include "system/uninstrumented.h"
+
+/* Apache answers a request for a PHP that it cannot reach with 502 or 503: so many of these answers
+ * follow from the root; MST_UNKNOWN: all. */
+static void take_failures(struct mst_explanation *e, const struct mst_finding *root,
+                          uint64_t requests)
+{
+    struct mst_finding *f;
+    uint64_t status;
+    size_t i;
+
+    for (i = 0; i < e->summary.finding_count; i++) {
+        f = &e->summary.findings[i];
+        status = mst_finding_number(f, "status");
+        if (f->code == MST_CODE_ANSWERS_5XX && !f->caused_by.known &&
+            (status == 502 || status == 503) && f->requests <= requests)
+            mst_follows(f, root, false);
+    }
+}
 
 static struct mst_finding new_finding(enum mst_code code, uint64_t weight)
 {
@@ -113,6 +135,7 @@ static bool add_lost_socket(struct mst_explanation *e, const struct mst_explaine
     MST_TEXT(&f, "PHP-FPM runs and cannot be reached: it listens on %s, and that file was removed.",
              s->lost_socket);
     MST_ACTION(&f, "Restart PHP-FPM: it makes the file again. Then look for what removes it.");
+    take_failures(e, &f, MST_UNKNOWN);
     return mst_findings_add(&e->summary, &f);
 }
 
@@ -130,6 +153,7 @@ static bool add_no_workers(struct mst_explanation *e, const struct mst_explained
              "in its accept queue.", queue, queue > 1 ? "s wait" : " waits");
     MST_ACTION(&f, "Look in PHP-FPM's log why its workers end, or cannot be started.");
     mst_found_number(&f, "queue", queue);
+    take_failures(e, &f, MST_UNKNOWN);
     return mst_findings_add(&e->summary, &f);
 }
 
@@ -146,23 +170,82 @@ static bool apache_waits(const struct mst_explanation *e)
     return false;
 }
 
-/* An FPM worker reads all of a request before it runs the script, which is when the extension first
- * sees it: till then it is neither idle nor at work. */
-static bool add_all_read(struct mst_explanation *e, const struct mst_explained_server *s)
+static uint64_t apaches_requests(const struct mst_explanation *e)
+{
+    uint64_t requests = 0;
+    size_t i, k;
+
+    for (i = 0; i < e->server_count; i++)
+        for (k = 0; !e->servers[i].now.is_php && k < e->servers[i].now.worker_count; k++)
+            requests += e->servers[i].now.workers[k].has_request;
+    return requests;
+}
+
+/* A process of the server that is stopped; 0: none is. */
+static uint64_t find_stopped(const struct mst_explained_server *s)
+{
+    struct mst_proc process;
+    size_t i;
+
+    for (i = 0; i < s->sample.process_count; i++)
+        if (mst_proc_stat(s->sample.processes[i].pid, &process) &&
+            (process.state == 'T' || process.state == 't'))
+            return process.pid;
+    return 0;
+}
+
+/* No script runs, and connections wait: the workers are stopped; or each has a connection, of which
+ * it reads a request, or which is idle. An FPM worker reads all of a request before it runs the
+ * script, which is when the extension first sees it. Of idle connections there are more than Apache
+ * has requests. */
+static void judge_no_script(struct mst_finding *f, const struct mst_explanation *e,
+                            const struct mst_explained_server *s)
+{
+    uint64_t stopped = find_stopped(s), connections = s->sample.connections;
+    uint64_t now_ns = mst_realtime_ns();
+    const struct mst_halted halted = {
+        .pid = stopped, .since_ns = now_ns, .until_ns = now_ns, .state = 'T', .is_php = true,
+    };
+
+    if (stopped != 0) {
+        f->code = MST_CODE_STUCK_REQUESTS;
+        mst_found_number(f, MST_STOPPED_PID, stopped);
+        mst_say_halted(f, &halted);
+    } else if (connections != MST_UNKNOWN && connections < s->sample.process_count) {
+        f->code = MST_CODE_CANNOT_TELL;
+        f->certainty = MST_CANNOT_TELL;
+        MST_MORE(f, " They do not accept connections: cannot tell why.");
+        MST_ACTION(f, "Look at the stack of such a process: gdb -p PID -batch -ex bt.");
+    } else if (connections != MST_UNKNOWN &&
+               connections + mst_known(s->sample.listen_queue) > apaches_requests(e)) {
+        f->code = MST_CODE_PHP_CONNECTIONS;
+        f->certainty = MST_LIKELY;
+        MST_MORE(f, " They have idle connections of Apache: these, and those that wait, are more "
+                 "than Apache has requests.");
+        MST_ACTION(f, "Remove enablereuse=on from ProxyPass or <Proxy>, or set pm.max_children to "
+                   "Apache's MaxRequestWorkers, if the memory is enough.");
+    } else {
+        f->code = MST_CODE_SLOW_UPLOAD;
+        f->certainty = MST_LIKELY;
+        MST_MORE(f, " It seems that they read requests whose bodies clients send slowly: a worker "
+                 "is taken from a request's first byte on.");
+        MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set a shorter "
+                   "RequestReadTimeout (mod_reqtimeout) against clients that stall.");
+    }
+}
+
+static bool add_no_script(struct mst_explanation *e, const struct mst_explained_server *s)
 {
     uint64_t queue = mst_known(s->sample.listen_queue), workers = s->sample.process_count;
-    struct mst_finding f = new_finding(MST_CODE_SLOW_UPLOAD, 3 * MST_WEIGHT_FIRST);
+    struct mst_finding f = new_finding(MST_CODE_CANNOT_TELL, 3 * MST_WEIGHT_FIRST);
 
     if (!s->is_running || !mst_server_is_fpm(s) || !mst_source_local(s->source) || workers == 0 ||
         s->now.worker_count > 0 || queue == 0 || !apache_waits(e))
         return true;
-    f.certainty = MST_LIKELY;
     MST_TEXT(&f, "PHP-FPM takes no request: none of its %" PRIu64 " worker%s runs a script, and %"
-             PRIu64 " connection%s in its accept queue. It seems that they read requests whose "
-             "bodies clients send slowly: a worker is taken from a request's first byte on.",
-             workers, workers == 1 ? "" : "s", queue, queue == 1 ? " waits" : "s wait");
-    MST_ACTION(&f, "Put a proxy in front that takes the whole body first, or set "
-               "RequestReadTimeout (mod_reqtimeout) against clients that stall.");
+             PRIu64 " connection%s in its accept queue.", workers, workers == 1 ? "" : "s", queue,
+             queue == 1 ? " waits" : "s wait");
+    judge_no_script(&f, e, s);
     mst_found_number(&f, "queue", queue);
     mst_found_number(&f, "workers", workers);
     return mst_findings_add(&e->summary, &f);
@@ -230,6 +313,7 @@ static bool add_outage(struct mst_explanation *e)
              mst_format_clock(o->since_ns).text, o->failed, o->backend);
     MST_ACTION(&f, "Look in PHP-FPM's log why it ended.");
     mst_found_number(&f, "failed", o->failed);
+    take_failures(e, &f, o->failed);
     return mst_findings_add(&e->summary, &f);
 }
 
@@ -242,7 +326,7 @@ bool mst_explain_down(struct mst_explanation *e)
         struct mst_explained_server *s = &e->servers[i];
 
         fine = add_not_running(e, s) && add_no_master(e, s) && add_lost_socket(e, s) &&
-               add_no_workers(e, s) && add_all_read(e, s);
+               add_no_workers(e, s) && add_no_script(e, s);
     }
     return fine;
 }

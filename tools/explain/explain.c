@@ -46,13 +46,27 @@ static bool find_nothing(struct mst_explanation *e)
 }
 
 /* In which states the workers were is not in the journals: the samples that were made of them have
- * only whether they were busy. */
+ * only whether they were busy, and what idle connections are taken to have held. */
 static void forget_states(struct mst_summary *s)
+{
+    uint64_t kept_milli;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++) {
+        kept_milli = s->servers[i].mean_state_milli[MST_STATE_KEEPALIVE];
+        memset(s->servers[i].mean_state_milli, 0xff, sizeof s->servers[i].mean_state_milli);
+        s->servers[i].mean_state_milli[MST_STATE_KEEPALIVE] = kept_milli;
+    }
+}
+
+/* That these workers were at idle connections is concluded from what they were not at. */
+static void doubt_keepalive(struct mst_summary *s)
 {
     size_t i;
 
-    for (i = 0; i < s->server_count; i++)
-        memset(s->servers[i].mean_state_milli, 0xff, sizeof s->servers[i].mean_state_milli);
+    for (i = 0; i < s->finding_count; i++)
+        if (s->findings[i].code == MST_CODE_KEEPALIVE)
+            s->findings[i].certainty = MST_LIKELY;
 }
 
 static bool has_requests(const struct mst_explanation *e)
@@ -112,9 +126,10 @@ int mst_explain(struct mst_explanation *e, const struct mst_target_names *target
     if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     mst_explain_note_cpu(e);
+    forget_states(&e->summary);
     if (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
-    forget_states(&e->summary);
+    doubt_keepalive(&e->summary);
     if (!mst_explain_now(e) || (!has_requests(e) && !has_headline(e) && !find_nothing(e)))
         return mst_failed(MST_EXIT_OUTPUT, "out of memory");
     return MST_EXIT_OK;

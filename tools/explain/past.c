@@ -116,29 +116,50 @@ struct sampling {
     struct mst_sample            sample;   /* all unknown, but for what does not change */
     struct full                 *full;
     size_t                       full_count, full_room;
+    uint64_t                     reloaded_ns;   /* the latest reload in the window: before it, the
+                                                 * limit is not known; 0: there was none */
+    uint64_t                     stepped_busy_ns, stepped_full_ns;   /* until the latest step */
+    uint64_t                     kept_ns;  /* of workers that were neither idle nor at a request */
 };
 
+struct events { uint64_t forks, exits, unfinished, generations; };
+
 /* Events between a moment and now: the counters of that moment are as many less. */
-static bool count_events(struct sampling *p, uint64_t *forks, uint64_t *exits,
-                         uint64_t *generations)
+static bool count_events(struct sampling *p, struct events *n)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(p->e->archive),
-        "SELECT total(event = 'fork' AND kind IN ('child', 'php')) AS forks, "
-        "total(event = 'exit') AS exits, total(event = 'generation') AS generations "
-        "FROM lifecycle WHERE server_id = :id", p->s->id);
+        "SELECT total(event = 'fork') AS forks, total(event = 'exit') AS exits, "
+        "total(unfinished) AS unfinished, "
+        "(SELECT count(*) FROM lifecycle WHERE server_id = :id AND event = 'generation') "
+        "AS generations, (SELECT max(time_ns) FROM lifecycle WHERE server_id = :id "
+        "AND event = 'generation') AS reloaded_ns "
+        "FROM lifecycle WHERE server_id = :id AND kind IN ('child', 'php')", p->s->id);
+    const struct mst_row_member members[] = {
+        { "forks", &n->forks }, { "exits", &n->exits }, { "unfinished", &n->unfinished },
+        { "generations", &n->generations }, { "reloaded_ns", &p->reloaded_ns },
+    };
 
-    *forks = *exits = *generations = 0;
-    if (mst_query_next(&q)) {
-        *forks = mst_row_number(&q, "forks");
-        *exits = mst_row_number(&q, "exits");
-        *generations = mst_row_number(&q, "generations");
-    }
+    *n = (struct events){ 0 };
+    if (mst_query_next(&q))
+        mst_row_numbers(&q, members, sizeof members / sizeof *members);
+    p->reloaded_ns = mst_known(p->reloaded_ns);
     return mst_query_done(&q);
 }
 
-/* An event at such a time's end has its duration; of the last one there can be its begin only. */
+/* There is room for it. */
+static void add_full(struct sampling *p, uint64_t from_ns, uint64_t until_ns)
+{
+    from_ns = from_ns > p->reloaded_ns ? from_ns : p->reloaded_ns;
+    if (from_ns < until_ns)
+        p->full[p->full_count++] = (struct full){ from_ns, until_ns };
+}
+
+/* An event at such a time's end has its duration; of the last one there can be its begin only. It
+ * goes on while all are busy now; else the end is still to be told, and is not after the latest
+ * request's. Times before a reload were at another limit. */
 static bool read_full(struct sampling *p)
 {
+    bool is_now = p->limit != MST_UNKNOWN && p->s->now.worker_count >= p->limit;
     struct mst_query q = mst_query_ask(mst_archive_db(p->e->archive),
         "SELECT time_ns, duration_ns FROM lifecycle WHERE server_id = :id AND event = 'limit' "
         "ORDER BY time_ns", p->s->id);
@@ -151,11 +172,10 @@ static bool read_full(struct sampling *p)
         begun_ns = length_ns == MST_UNKNOWN ? time_ns : MST_UNKNOWN;
         fine = mst_grow(&p->full, &p->full_room, p->full_count, sizeof *p->full);
         if (fine && length_ns != MST_UNKNOWN)
-            p->full[p->full_count++] =
-                (struct full){ mst_subtract_saturated(time_ns, length_ns), time_ns };
+            add_full(p, mst_subtract_saturated(time_ns, length_ns), time_ns);
     }
     if (fine && begun_ns != MST_UNKNOWN)
-        p->full[p->full_count++] = (struct full){ begun_ns, UINT64_MAX };
+        add_full(p, begun_ns, is_now ? UINT64_MAX : p->s->last_ns);
     return mst_query_done(&q) && fine;
 }
 
@@ -216,26 +236,57 @@ static int put_sample(struct sampling *p, enum mst_moment moment)
         : mst_archive_add_sample(p->e->archive, p->s->id, moment, &p->sample, &limit);
 }
 
-/* A mst_occupancy_step. What held a worker besides requests is not known here: so it was idle. A
- * request's end and the next one's begin on its worker can overlap by a little. */
+/* Of a time without an idle worker, what is not requests' was idle connections': except with event,
+ * whose workers do not wait for those. A step that was full in part counts all of its requests. */
+static void take_kept(struct sampling *p, uint64_t busy_ns)
+{
+    const struct mst_source_identity *server = mst_source_identity(p->s->source);
+    uint64_t full_ns = p->sample.no_idle_ns;
+
+    if (server->producer == MST_PRODUCER_APACHE && strcmp(server->mpm, "event") != 0 &&
+        p->limit != MST_UNKNOWN)
+        p->kept_ns += mst_subtract_saturated((full_ns - p->stepped_full_ns) * p->limit,
+                                             busy_ns - p->stepped_busy_ns);
+    p->stepped_full_ns = full_ns;
+    p->stepped_busy_ns = busy_ns;
+}
+
+/* What is known of now only: of a window that ends now. */
+static void take_present(struct sampling *p)
+{
+    p->sample.connections = p->s->sample.connections;
+    p->sample.states[MST_STATE_IDLE] = p->s->sample.states[MST_STATE_IDLE];
+}
+
+/* A mst_occupancy_step. A worker without a request was idle, but for take_kept(). A request's end
+ * and the next one's begin on its worker can overlap by a little. */
 static int take_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy_ns)
 {
     struct sampling *p = context;
     struct mst_sample *s = &p->sample;
     uint64_t all_ns = p->limit != MST_UNKNOWN ? (at_ns - p->e->from_ns) * p->limit : MST_UNKNOWN;
+    bool was_other = at_ns <= p->reloaded_ns;   /* the limit, perhaps */
 
     s->wall_ns = at_ns;
     s->no_idle_ns = full_until(p, at_ns);
-    most = p->limit != MST_UNKNOWN && most > p->limit ? p->limit : most;
+    s->workers_limit = was_other ? MST_UNKNOWN : p->limit;
+    most = was_other ? MST_UNKNOWN :
+           p->limit != MST_UNKNOWN && most > p->limit ? p->limit : most;
     if (p->pool != NULL) {
+        s->pools[0].workers_limit = s->workers_limit;
         s->pools[0].in_flight = most;
         return put_sample(p, MST_MOMENT_DURING);
     }
     s->workers_busy = most;
+    take_kept(p, busy_ns);
     s->states[MST_STATE_HANDLING] = most;
     s->states[MST_STATE_IDLE] = MST_UNKNOWN;   /* how many processes there were is not known */
     s->state_ns[MST_STATE_HANDLING] = busy_ns;
+    s->state_ns[MST_STATE_KEEPALIVE] = p->kept_ns;
+    busy_ns = mst_add_saturated(busy_ns, p->kept_ns);
     s->state_ns[MST_STATE_IDLE] = all_ns != MST_UNKNOWN && all_ns > busy_ns ? all_ns - busy_ns : 0;
+    if (at_ns == p->e->until_ns && at_ns == p->s->sample.wall_ns)
+        take_present(p);
     return put_sample(p, at_ns == p->e->until_ns ? MST_MOMENT_END : MST_MOMENT_DURING);
 }
 
@@ -257,10 +308,10 @@ static bool sample_server(struct sampling *p)
 {
     const struct mst_sample *now = &p->s->sample;
     struct mst_sample *s = &p->sample;
-    uint64_t forks, exits, generations;
+    struct events n;
     unsigned state;
 
-    if (!count_events(p, &forks, &exits, &generations) || !read_full(p))
+    if (!count_events(p, &n) || !read_full(p))
         return false;
     for (state = 0; state < MST_STATE_COUNT; state++)
         s->states[state] = s->state_ns[state] = 0;
@@ -269,19 +320,21 @@ static bool sample_server(struct sampling *p)
     s->workers_busy = 0;
     s->forks[MST_KIND_CHILD] = s->forks[MST_KIND_PHP] = 0;
     memset(s->exits, 0, sizeof s->exits);
-    s->generations = s->in_flight = 0;
-    s->no_idle_ns = full_until(p, s->wall_ns);
+    s->generations = s->in_flight = s->unfinished = 0;
+    s->no_idle_ns = p->stepped_full_ns = full_until(p, s->wall_ns);
     if (put_sample(p, MST_MOMENT_BEFORE) != 0)
         return false;
     s->cost_ns = MISSED_NS / STEPS;
-    s->listen_queue = now->listen_queue;
+    /* That it is empty now tells nothing of before. */
+    s->listen_queue = now->listen_queue > 0 ? now->listen_queue : MST_UNKNOWN;
     s->listen_queue_limit = now->listen_queue_limit;
     memcpy(s->listen_address, now->listen_address, sizeof s->listen_address);
     memcpy(s->listen_pool, now->listen_pool, sizeof s->listen_pool);
     s->http2_workers_limit = now->http2_workers_limit;
-    s->forks[MST_KIND_CHILD] = forks;
-    s->exits[MST_REASON_CLEAN] = exits;
-    s->generations = generations;
+    s->forks[MST_KIND_CHILD] = n.forks;
+    s->exits[MST_REASON_CLEAN] = n.exits;
+    s->unfinished = n.unfinished;
+    s->generations = n.generations;
     return sweep(p);
 }
 
@@ -338,8 +391,8 @@ static void find_window(struct mst_explanation *e)
     e->until_ns = busy > 0 || last == 0 || last > now ? now : last;
     e->from_ns = now > e->last_ns ? now - e->last_ns : 0;
     for (i = 0; i < e->server_count; i++)
-        if (e->servers[i].since_ns != MST_UNKNOWN && e->servers[i].since_ns > e->from_ns)
-            e->from_ns = e->servers[i].since_ns;
+        if (e->servers[i].since_ns < e->until_ns && e->servers[i].since_ns > e->from_ns)
+            e->from_ns = e->servers[i].since_ns;   /* one that began since then has no requests */
     if (e->from_ns > e->until_ns)
         e->from_ns = e->until_ns;
 }
@@ -358,7 +411,8 @@ static bool begin_with_first(struct mst_explanation *e)
     return mst_query_done(&q);
 }
 
-static bool forget(struct mst_explanation *e, const char *sql)
+/* sql has the begin of the window as :id. */
+static bool change(struct mst_explanation *e, const char *sql)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(e->archive), sql, (int64_t)e->from_ns);
 
@@ -368,12 +422,21 @@ static bool forget(struct mst_explanation *e, const char *sql)
 
 static bool forget_earlier_requests(struct mst_explanation *e)
 {
-    return forget(e, "DELETE FROM server_requests WHERE start_ns + queue_ns + read_ns + handle_ns "
+    return change(e, "DELETE FROM server_requests WHERE start_ns + queue_ns + read_ns + handle_ns "
                      "+ send_ns < :id") &&
-           forget(e, "DELETE FROM php_waits WHERE EXISTS (SELECT 1 FROM php_requests p WHERE "
+           change(e, "DELETE FROM php_waits WHERE EXISTS (SELECT 1 FROM php_requests p WHERE "
                      "p.server_id = php_waits.server_id AND p.key = php_waits.key AND "
                      "start_ns + run_ns < :id)") &&
-           forget(e, "DELETE FROM php_requests WHERE start_ns + run_ns < :id");
+           change(e, "DELETE FROM php_requests WHERE start_ns + run_ns < :id");
+}
+
+/* The names of what PHP waited for. A request has only its longest waits, so how many calls there
+ * were is not known. */
+static bool add_ends(struct mst_explanation *e)
+{
+    return change(e, "INSERT INTO ends (server_id, kind, end, end_ns) SELECT server_id, kind, end, "
+                     "sum(wait_ns) FROM php_waits WHERE end IS NOT NULL AND :id >= 0 "
+                     "GROUP BY server_id, kind, end");
 }
 
 static bool begin(struct mst_explanation *e, uint64_t now_ns)
@@ -464,8 +527,8 @@ int mst_explain_past(struct mst_explanation *e)
     fine = fine && mst_explain_add_cpus(e) == 0 && add_settings(e) == 0 &&
            mst_archive_commit(e->archive) == 0 &&
            mst_explain_outage(e) &&
-           forget_earlier_requests(e) &&
-           begin_with_first(e) && forget(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);
+           forget_earlier_requests(e) && add_ends(e) &&
+           begin_with_first(e) && change(e, "DELETE FROM lifecycle WHERE time_ns < :id") && end(e);
     return fine ? MST_EXIT_OK : mst_failed(MST_EXIT_OUTPUT, "the journals cannot be kept: %s",
                                            mst_archive_error(e->archive));
 }

@@ -11,7 +11,9 @@
 #include "findings/chains.h"
 #include "findings/findings.h"
 #include "findings/inquiry.h"
+#include "findings/own_end.h"
 #include "findings/say.h"
+#include "findings/sentences.h"
 #include "render/held.h"
 #include "system/proc.h"
 
@@ -56,20 +58,56 @@ static const struct mst_explained_server *local_server(const struct mst_explanat
     return NULL;
 }
 
-/* How many of the workers run or want a CPU at this moment. */
-static uint64_t count_running(const struct mst_explanation *e, const struct mst_held *held)
+/* What /proc says of the held workers at this moment. */
+struct in_states {
+    uint64_t running, uninterruptible;   /* how many run or want a CPU; wait, mostly for a disk */
+    uint64_t stopped_pid, uninterruptible_pid;   /* the first of them; 0: none */
+};
+
+static struct in_states look_at_states(const struct mst_explanation *e,
+                                       const struct mst_held *held)
 {
-    uint64_t running = 0;
+    const struct mst_present_worker *w;
+    struct in_states in = { 0 };
     struct mst_proc process;
     size_t i;
 
     if (local_server(e, held) == NULL)
-        return 0;
-    for (i = 0; i < held->server->worker_count; i++)
-        running += (held->pool == NULL ||
-                    strcmp(held->server->workers[i].label, held->pool->label) == 0) &&
-                   mst_proc_stat(held->server->workers[i].pid, &process) && process.state == 'R';
-    return running;
+        return in;
+    for (i = 0; i < held->server->worker_count; i++) {
+        w = &held->server->workers[i];
+        if ((held->pool != NULL && strcmp(w->label, held->pool->label) != 0) ||
+            !mst_proc_stat(w->pid, &process))
+            continue;
+        in.running += process.state == 'R';
+        in.uninterruptible += process.state == 'D';
+        if ((process.state == 'T' || process.state == 't') && in.stopped_pid == 0)
+            in.stopped_pid = w->pid;
+        if (process.state == 'D' && in.uninterruptible_pid == 0)
+            in.uninterruptible_pid = w->pid;
+    }
+    return in;
+}
+
+/* A process that is stopped holds its request, whatever that waits for; one that waits
+ * uninterruptibly is told where most do, and nothing says for what. */
+static void note_halted(struct mst_finding *f, const struct mst_explanation *e,
+                        const struct mst_held *held)
+{
+    struct in_states in = look_at_states(e, held);
+    bool is_stopped = in.stopped_pid != 0;
+    uint64_t now_ns = mst_realtime_ns();
+    const struct mst_halted halted = {
+        .pid = is_stopped ? in.stopped_pid : in.uninterruptible_pid, .since_ns = now_ns,
+        .until_ns = now_ns, .requests = 1, .state = is_stopped ? 'T' : 'D',
+        .is_php = held->server->is_php,
+    };
+
+    if (!is_stopped && (f->code != MST_CODE_STUCK_REQUESTS || 2 * in.uninterruptible < held->busy))
+        return;
+    if (is_stopped)
+        mst_found_number(f, MST_STOPPED_PID, halted.pid);
+    mst_say_halted(f, &halted);
 }
 
 /* What a server waits for now is not in its logs yet. */
@@ -87,7 +125,16 @@ static const char *action_now(enum mst_code code, const char *wait)
     return action != NULL ? action : "Shorten what they wait for.";
 }
 
-static void judge_wait(struct mst_finding *f, const struct mst_present_worker *w)
+/* Whether PHP calls a server that is here: itself. */
+static bool is_own_end(struct mst_explanation *e, const char *end)
+{
+    struct mst_inquiry q = { .s = &e->summary, .db = mst_archive_db(e->archive) };
+
+    return mst_own_end(&q, end) != NULL;
+}
+
+static void judge_wait(struct mst_finding *f, struct mst_explanation *e,
+                       const struct mst_present_worker *w)
 {
     f->code = mst_code_of(w->wait);
     f->certainty = MST_CERTAIN;
@@ -96,6 +143,17 @@ static void judge_wait(struct mst_finding *f, const struct mst_present_worker *w
                action_now(f->code, w->wait),
                w->path[0] != '\0' ? " One of them runs " : "", w->path,
                w->path[0] != '\0' ? "." : "");
+    if (is_own_end(e, w->wait_end))
+        mst_found_answer(f, MST_CALLS_ITSELF, MST_ANSWER_YES);
+}
+
+/* Behind the text, which is said of all that is held. */
+static void say_more(struct mst_finding *f, const struct mst_explanation *e,
+                     const struct mst_held *held)
+{
+    if (mst_finding_answer(f, MST_CALLS_ITSELF) == MST_ANSWER_YES)
+        mst_say_own_end(f, held->example->wait_end);
+    note_halted(f, e, held);
 }
 
 static void judge_in_php(struct mst_finding *f)
@@ -107,8 +165,7 @@ static void judge_in_php(struct mst_finding *f)
                "would wait for them, too.");
 }
 
-static void judge_state(struct mst_finding *f, const struct mst_explanation *e,
-                        struct mst_held *held)
+static void judge_state(struct mst_finding *f, struct mst_explanation *e, struct mst_held *held)
 {
     const struct in_state *in = find_state(held->example->state);
     uint64_t pid = held->example->pid;
@@ -118,7 +175,7 @@ static void judge_state(struct mst_finding *f, const struct mst_explanation *e,
     MST_ACTION(f, "%s", in->action);
     if (f->code != MST_CODE_STUCK_REQUESTS)
         return;
-    held->computes = 2 * count_running(e, held) > held->busy;
+    held->computes = 2 * look_at_states(e, held).running > held->busy;
     if (held->computes) {
         f->code = MST_CODE_APPLICATION_CPU;
         MST_ACTION(f, "A profiler names the function: perf top -p %" PRIu64 ".", pid);
@@ -129,10 +186,10 @@ static void judge_state(struct mst_finding *f, const struct mst_explanation *e,
     }
 }
 
-static void judge(struct mst_finding *f, const struct mst_explanation *e, struct mst_held *held)
+static void judge(struct mst_finding *f, struct mst_explanation *e, struct mst_held *held)
 {
     if (mst_code_of(held->example->wait) != MST_CODE_COUNT)
-        judge_wait(f, held->example);
+        judge_wait(f, e, held->example);
     else if (held->php_busy > 0)
         judge_in_php(f);
     else
@@ -197,6 +254,7 @@ static bool add_stuck(struct mst_explanation *e, struct mst_held *held, uint64_t
     mst_held_say(sentence, held);
     MST_TEXT(&f, "%s", sentence);
     say_page(&f, e);
+    say_more(&f, e, held);
     f.requests = held->count;
     f.weight = 2 * MST_WEIGHT_FIRST + rank;
     mst_found_number(&f, "workers_limit", held->limit);
@@ -247,20 +305,36 @@ static bool most_wait(const struct mst_explanation *e, const struct mst_explaine
            mst_code_of(held->example->wait) != MST_CODE_COUNT;
 }
 
-static bool add_most(struct mst_explanation *e, struct mst_held *held)
+/* Whose workers these are: the same server's, or those of the Apache in front of it. */
+static bool is_of_their_server(const struct mst_explanation *e, const struct mst_finding *f,
+                               const struct mst_explained_server *s)
+{
+    const struct mst_summary_server *own = summary_of(e, s), *front;
+
+    if (own == NULL || f->of != NULL)
+        return own == NULL || f->of == own;
+    front = mst_summary_front_of(&e->summary, own, own);
+    return f->server[0] == '\0' ||
+           strncmp(f->server, mst_summary_called(front), sizeof f->server - 1) == 0;
+}
+
+static bool add_most(struct mst_explanation *e, const struct mst_explained_server *s,
+                     struct mst_held *held)
 {
     struct mst_finding f = { .share_milli = MST_UNKNOWN, .requests = held->count,
                              .weight = 2 * MST_WEIGHT_FIRST };
     char sentence[MST_HELD_MAX];
     size_t i;
 
-    judge_wait(&f, held->example);
+    judge_wait(&f, e, held->example);
     for (i = 0; i < e->summary.finding_count; i++)
-        if (e->summary.findings[i].code == MST_CODE_PHP_WORKERS ||
-            e->summary.findings[i].code == MST_CODE_APACHE_WORKERS)
+        if ((e->summary.findings[i].code == MST_CODE_PHP_WORKERS ||
+             e->summary.findings[i].code == MST_CODE_APACHE_WORKERS) &&
+            is_of_their_server(e, &e->summary.findings[i], s))
             mst_follows(&e->summary.findings[i], &f, false);   /* more would wait there, too */
     mst_held_say(sentence, held);
     MST_TEXT(&f, "%s", sentence);
+    say_more(&f, e, held);
     mst_found_number(&f, "longest_ns", held->longest_ns);
     return mst_findings_add(&e->summary, &f);
 }
@@ -279,7 +353,7 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     struct mst_held held;
 
     if (most_wait(e, s, &held))
-        return add_most(e, &held);
+        return add_most(e, s, &held);
     longest = longest < MST_STUCK_NS ? MST_STUCK_NS : longest;
     if (e->stuck_count > 0 || s->now.limit == MST_UNKNOWN || s->now.limit == 0)
         return true;
@@ -295,6 +369,7 @@ static bool add_long(struct mst_explanation *e, const struct mst_explained_serve
     MST_TEXT(&f, "%s%s", sentence, any_ended && held.than_ns == longest ?
              " No request that ended took so long." : "");
     MST_ACTION(&f, "Look at these requests: below are their labels, pids and what they wait for.");
+    note_halted(&f, e, &held);
     return mst_findings_add(&e->summary, &f);
 }
 

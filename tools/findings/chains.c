@@ -59,13 +59,6 @@ static bool are_held_by_headers(const struct mst_inquiry *q, const struct mst_fi
     return mst_mostly_in(q->b.front, MST_STATE_READING) || have_half(q, q->b.ns[MST_PART_READ]);
 }
 
-static bool are_held_by_sending(const struct mst_inquiry *q, const struct mst_finding *symptom,
-                                const struct mst_finding *root)
-{
-    (void)symptom, (void)root;
-    return mst_mostly_in(q->b.front, MST_STATE_SENDING);
-}
-
 /* Connections, without a worker. */
 static bool are_mostly_sending(const struct mst_inquiry *q, const struct mst_finding *symptom,
                                const struct mst_finding *root)
@@ -74,6 +67,17 @@ static bool are_mostly_sending(const struct mst_inquiry *q, const struct mst_fin
 
     (void)symptom, (void)root;
     return have_half(q, ns[MST_PART_SEND_CLIENT] + ns[MST_PART_SEND_NETWORK] + ns[MST_PART_SEND]);
+}
+
+static bool are_held_by_sending(const struct mst_inquiry *q, const struct mst_finding *symptom,
+                                const struct mst_finding *root)
+{
+    const struct mst_summary_server *front = q->b.front;
+
+    if (front->mean_state_milli[MST_STATE_SENDING] == MST_UNKNOWN && front->mpm != NULL &&
+        strcmp(front->mpm, "event") != 0)
+        return are_mostly_sending(q, symptom, root);   /* a worker has the request till its end */
+    return mst_mostly_in(front, MST_STATE_SENDING);
 }
 
 static bool are_held_by_logging(const struct mst_inquiry *q, const struct mst_finding *symptom,

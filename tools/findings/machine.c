@@ -157,6 +157,12 @@ static bool is_explained(const struct mst_inquiry *q, uint64_t ns)
 
 bool mst_cpu_explains(const struct mst_inquiry *q, uint64_t ns)
 {
+    struct mst_cpu_seen seen;
+
+    if (q->s->machine_busy_milli == MST_UNKNOWN && q->b.front->local) {
+        seen = mst_cpu_see(&q->b);   /* in journals only the requests tell */
+        return mst_cpu_seen_full(&seen);
+    }
     return mst_cpu_is_full(q->s) && q->b.front->local &&
            (q->s->max_runnable == MST_UNKNOWN || q->b.front->cpu_ns == MST_UNKNOWN ||
             is_explained(q, ns));

@@ -44,14 +44,22 @@ static const char *say_state(const struct mst_summary_server *server)
                "; most of their time they waited for clients to close their connections" : "";
 }
 
+/* " (4.90 on average)"; of a server that was stopped and started it is not known: "". */
+static void say_average(char text[48], const struct mst_summary_server *server)
+{
+    text[0] = '\0';
+    if (server->mean_busy_milli != MST_UNKNOWN)
+        mst_say(text, 48, " (%s on average)", mst_format_milli(server->mean_busy_milli).text);
+}
+
 void mst_say_apache_workers(struct mst_finding *f, const struct mst_budget *b)
 {
-    char waits[160];
+    char waits[160], average[48];
 
     say_waits(waits, b);
-    MST_TEXT(f, "Apache's workers ran out: all %" PRIu64 " were busy (%s on average), and %s%s.",
-             b->front->workers_limit, mst_format_milli(b->front->mean_busy_milli).text, waits,
-             say_state(b->front));
+    say_average(average, b->front);
+    MST_TEXT(f, "Apache's workers ran out: all %" PRIu64 " were busy%s, and %s%s.",
+             b->front->workers_limit, average, waits, say_state(b->front));
 }
 
 void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
@@ -64,12 +72,14 @@ void mst_say_pool(struct mst_finding *f, const struct mst_budget *b,
              mst_format_percent(mst_budget_milli(b, pool->wait_sum_ns)).text);
 }
 
-/* "all 5 were busy (4.90 on average)" */
+/* "all 5 were busy (4.90 on average)". Without a limit they are only known by their average. */
 static void say_all_busy(char busy[160], const struct mst_summary_server *php)
 {
+    char average[48];
+
+    say_average(average, php);
     if (php->workers_limit != MST_UNKNOWN)
-        mst_say(busy, 160, "all %" PRIu64 " were busy (%s on average)", php->workers_limit,
-                mst_format_milli(php->mean_busy_milli).text);
+        mst_say(busy, 160, "all %" PRIu64 " were busy%s", php->workers_limit, average);
     else
         mst_say(busy, 160, "%" PRIu64 " were busy all the time (%s on average; their limit is not "
                 "known)", php->max_busy, mst_format_milli(php->mean_busy_milli).text);
@@ -117,9 +127,12 @@ void mst_say_php_in_uploads(struct mst_finding *f, const struct mst_budget *b)
 
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php)
 {
-    MST_TEXT(f, "PHP's workers ran out: all %" PRIu64 " were busy (%s on average), and up to %"
-             PRIu64 " connections waited in its accept queue.", php->max_busy,
-             mst_format_milli(php->mean_busy_milli).text, php->max_listen_queue);
+    char average[48];
+
+    say_average(average, php);
+    MST_TEXT(f, "PHP's workers ran out: all %" PRIu64 " were busy%s, and up to %" PRIu64
+             " connections waited in its accept queue.", php->max_busy, average,
+             php->max_listen_queue);
 }
 
 /* Memory and CPU that the workers take. */

@@ -129,7 +129,7 @@ void mst_say_after_php(struct mst_finding *f, const struct mst_budget *b, uint64
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* Of a wait for the server itself: what that means, and another action. */
-void mst_say_own_end(struct mst_finding *f, const struct mst_summary_end *end);
+void mst_say_own_end(struct mst_finding *f, const char *end);
 /* Of what lets in one request at a time: adds that, and sets another action. */
 void mst_say_serial(struct mst_finding *f);
 /* Adds to the text of either whose requests waited: h stands out. */

@@ -281,11 +281,11 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
                       mst_format_time(mst_budget_mean_ns(b, b->total_ns)).text);
 }
 
-void mst_say_own_end(struct mst_finding *f, const struct mst_summary_end *end)
+void mst_say_own_end(struct mst_finding *f, const char *end)
 {
     MST_MORE(f, " %.80s is this server itself: each such call takes a second worker while the "
              "first one waits, and where all workers wait so, none is left to answer.",
-             strchr(end->name, ' ') + 1);
+             strchr(end, ' ') + 1);
     MST_ACTION(f, "Call the code itself instead of its URL, or make these calls outside of "
                "requests (cron, a queue). A second pool of PHP for them keeps the two apart.");
     f->predicted[0] = '\0';

@@ -52,7 +52,7 @@ static void note_own_end(struct mst_finding *f, struct mst_inquiry *q,
     if (mst_own_end(q, end->name) != q->b.front || !q->b.php->local)
         return;
     mst_found_answer(f, MST_CALLS_ITSELF, MST_ANSWER_YES);
-    mst_say_own_end(f, end);
+    mst_say_own_end(f, end->name);
 }
 
 /* Whose requests waited there: a page that few ask for can have nearly all of a wait. */

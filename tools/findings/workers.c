@@ -342,7 +342,7 @@ static bool are_bound(struct mst_inquiry *q, struct bound *bound)
     struct mst_query row = mst_query_ask(q->db,
         "SELECT CAST(avg(connections) * 1000 AS INTEGER) AS connections, "
         "CAST(avg(workers_busy) * 1000 AS INTEGER) AS busy FROM samples WHERE server_id = :id "
-        "AND moment = 'during' AND connections IS NOT NULL", php->id);
+        "AND moment IN ('during', 'end') AND connections IS NOT NULL", php->id);
 
     bound->connections_milli = bound->busy_milli = MST_UNKNOWN;
     if (mst_query_next(&row)) {
@@ -406,7 +406,8 @@ static bool find_php_in_uploads(struct mst_inquiry *q)
 static void find_php_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
-    bool forked = php->forks != MST_UNKNOWN && php->forks > 0;
+    /* One that was stopped and started has forked all its workers anew. */
+    bool forked = mst_known(php->forks) > 0 && mst_known(php->restarts) == 0;
     uint64_t restart_ns = mst_restart_wait_ns(q, php);
     struct mst_finding *f;
 
