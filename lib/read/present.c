@@ -357,8 +357,8 @@ static uint64_t count_common(const struct mst_present *php, const struct mst_pre
 }
 
 /* Apache's workers that handle requests of which no more is known wait for PHP where PHP's workers
- * have their requests, and workers and queues as many. Of several Apaches it is not known whose they
- * are. */
+ * have their requests, and workers and queues as many. Of several Apaches it is not known whose
+ * they are. */
 static void find_php(struct mst_present *const *servers, size_t count, struct mst_held *h)
 {
     uint64_t apaches = 0, busy = 0, queue = 0, common;

@@ -126,6 +126,7 @@ int mst_explain(struct mst_explanation *e, const struct mst_target_names *target
     if (mst_summary_make(&e->summary, e->archive, e->run_id, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     mst_explain_note_cpu(e);
+    mst_explain_note_files(e);
     forget_states(&e->summary);
     if (has_requests(e) && mst_findings_make(&e->summary, e->archive, error) != 0)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);

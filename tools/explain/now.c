@@ -10,6 +10,7 @@
 #include "console/diag.h"
 #include "explain/steps.h"
 #include "segment/liveness.h"
+#include "system/proc.h"
 
 /* ---- workers ------------------------------------------------------------------------------- */
 
@@ -225,6 +226,34 @@ struct mst_present **mst_explain_present(struct mst_explanation *e)
     for (i = 0; all != NULL && i < e->server_count; i++)
         all[i] = &e->servers[i].now;
     return all;
+}
+
+static void note_files(struct mst_summary_resources *r, const struct mst_explained_server *s)
+{
+    uint64_t files, limit;
+    size_t i;
+
+    for (i = 0; i < s->sample.process_count; i++) {
+        files = mst_proc_files(s->sample.processes[i].pid);
+        limit = mst_proc_files_limit(s->sample.processes[i].pid);
+        if (files == MST_UNKNOWN || limit == MST_UNKNOWN || limit == 0 ||
+            (r->files != MST_UNKNOWN && files * r->files_limit <= r->files * limit))
+            continue;
+        r->files = files;
+        r->files_limit = limit;
+        r->files_pid = s->sample.processes[i].pid;
+    }
+}
+
+void mst_explain_note_files(struct mst_explanation *e)
+{
+    size_t i, k;
+
+    for (i = 0; i < e->server_count; i++)
+        for (k = 0; k < e->summary.server_count; k++)
+            if (e->summary.servers[k].id == e->servers[i].id && e->servers[i].is_running &&
+                mst_source_local(e->servers[i].source))
+                note_files(&e->summary.servers[k].resources, &e->servers[i]);
 }
 
 int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *targets)

@@ -24,6 +24,10 @@ static inline bool mst_server_is_fpm(const struct mst_explained_server *s)
  * memory. */
 struct mst_present **mst_explain_present(struct mst_explanation *e);
 
+/* now.c: the process of each server that has most of the descriptors that it may have, into the
+ * summary. */
+void mst_explain_note_files(struct mst_explanation *e);
+
 /* past.c: makes a run of what the journals have of the last minutes, or an empty one where a server
  * is stuck. An enum mst_exit, having said the error. */
 int mst_explain_past(struct mst_explanation *e);

@@ -193,7 +193,8 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
     else if (b->s->cpus != 1)
         mst_say(cpus, sizeof cpus, "the %" PRIu64 " CPUs", b->s->cpus);
     if (seen->used_milli != MST_UNKNOWN)
-        mst_say(used, sizeof used, " %s %s of %s", by_apache ? "PHP and Apache took" : "PHP took",
+        mst_say(used, sizeof used, " %s %s of %s", by_apache ?
+                "PHP, and Apache by its average since its start, took" : "PHP took",
                 mst_format_percent(seen->used_milli < 1000 ? seen->used_milli : 1000).text, cpus);
     if (ours)
         MST_TEXT(f, "The CPUs were the limit: PHP waited for one for %s of the time that its "
