@@ -1,6 +1,5 @@
 """mpmstat explain: the same as a recording says, and what one cannot: stuck and dead servers."""
 import fcntl
-import json
 import os
 import signal
 import socket
@@ -13,27 +12,12 @@ import build
 import control_groups
 import php
 import tool
+from explaining import explain, first, shown
 from fpm import FPM
 from processes import children, wait_until
 from recording import AB, ab, record
 
 WORKERS = 25
-
-
-def explain(*words, status=0):
-    done = tool.run("explain", "--format", "json", *words)
-    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}{done.stdout}"
-    return json.loads(done.stdout)
-
-
-def shown(*words):
-    done = tool.run("explain", *words)
-    assert done.returncode == 0, done.stderr
-    return " ".join(done.stdout.split())
-
-
-def first(found):
-    return found["past"]["findings"][0]
 
 
 @pytest.mark.skipif(not AB, reason="needs ab")

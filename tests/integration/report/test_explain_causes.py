@@ -1,0 +1,154 @@
+"""What mpmstat explain says of the last minutes and of now, where the cause is not a number of
+workers: a reload, processes that ended or were stopped, a server that calls itself."""
+import os
+import signal
+import subprocess
+from contextlib import contextmanager
+
+import pytest
+
+import php
+from explaining import explain, first
+from processes import children, wait_until
+from recording import AB, ab
+
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+
+
+def findings(*boards):
+    return {f["code"]: f for f in explain(*boards)["past"]["findings"]}
+
+
+@contextmanager
+def asking(apache, path, count):
+    """So many clients that wait for the page."""
+    connections = [apache.connect(timeout=60) for _ in range(count)]
+    try:
+        for connection in connections:
+            connection.send_request(path)
+        yield connections
+    finally:
+        for connection in connections:
+            connection.close()
+
+
+def load(apache, path, requests, clients):
+    subprocess.run(ab(apache, path, "-q", "-n", str(requests), "-c", str(clients)), check=True,
+                   capture_output=True, timeout=60)
+
+
+@pytest.mark.skipif(not AB, reason="needs ab")
+def test_the_limit_of_before_a_reload(php_server, fpm_masters):
+    """All of two workers were busy; the pool has twenty now, of which one has been."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    fpm = fpm_masters[-1]
+    load(apache, "/sleep.php?seconds=0.05&spread=0", 60, 8)
+    configuration = fpm.root / "fpm.conf"
+    configuration.write_text(configuration.read_text().replace("pm.max_children = 2",
+                                                               "pm.max_children = 20"))
+    fpm.reload()
+    apache.page("hello.php", "<?php echo 'hello';")
+    assert apache.get("/hello.php").status == 200
+    wait_until(lambda: explain(apache.board, fpm.board)["past"]["servers"][1]["requests"] == 61, 30,
+               "the journal")
+    found = explain(apache.board, fpm.board)["past"]
+    assert found["servers"][1]["workers"]["max_busy"] < 20
+    assert not [f["text"] for f in found["findings"] if "all 20" in f["text"]]
+
+
+@pytest.mark.skipif(not AB, reason="needs ab")
+def test_before_a_start_of_php(php_server, fpm_masters):
+    """A PHP that has been started since, and has no request yet, leaves the rest to be told."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    fpm = fpm_masters[-1]
+    load(apache, "/sleep.php?seconds=0.05&spread=0", 60, 8)
+    fpm.stop()
+    fpm.start()
+    assert explain(apache.board, fpm.board)["past"]["servers"][0]["requests"] == 60
+
+
+def test_requests_that_died(php_server, fpm_masters):
+    """A signal ends a worker at its request: the answer is 503 for that."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    fpm = fpm_masters[-1]
+    apache.allow(r"\[proxy")
+    apache.page("nap.php", "<?php sleep(20);")
+    apache.page("hello.php", "<?php echo 'hello';")
+    for _ in range(12):
+        assert apache.get("/hello.php").status == 200
+    with asking(apache, "/nap.php", 2) as connections:
+        wait_until(lambda: sum(s["workers_busy"] for s in explain(fpm.board)["now"]) == 2, 30,
+                   "both to be at work")
+        for pid in children(fpm.pid):
+            os.kill(pid, signal.SIGKILL)
+        assert [c.read_response().status for c in connections] == [503, 503]
+    wait_until(lambda: "requests-died" in findings(apache.board, fpm.board), 30,
+               lambda: explain(apache.board, fpm.board)["past"]["findings"])
+    found = findings(apache.board, fpm.board)
+    assert found["requests-died"]["requests"] == 2
+    assert found["answers-5xx"]["caused_by"]["code"] == "requests-died"
+
+
+def test_stopped_workers(php_server, fpm_masters):
+    """Both without a request; then one of them at its request."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    fpm = fpm_masters[-1]
+    apache.page("nap.php", "<?php sleep(4);")
+    workers = children(fpm.pid)
+    try:
+        for pid in workers:
+            os.kill(pid, signal.SIGSTOP)
+        with asking(apache, "/nap.php", 2) as connections:
+            wait_until(lambda: "suspended" in first(explain(apache.board, fpm.board))["text"], 30,
+                       lambda: explain(apache.board, fpm.board)["past"]["findings"])
+            found = first(explain(apache.board, fpm.board))
+            assert found["code"] == "stuck-requests" and "kill -CONT" in found["action"]
+            assert found["numbers"]["stopped_pid"] in workers
+            for pid in workers:
+                os.kill(pid, signal.SIGCONT)
+            assert [c.read_response().status for c in connections] == [200, 200]
+        with asking(apache, "/nap.php", 1) as connections:
+            wait_until(lambda: [w for s in explain(fpm.board)["now"] for w in s["workers"]], 30,
+                       "a worker to be at work")
+            for pid in workers:
+                os.kill(pid, signal.SIGSTOP)
+            wait_until(lambda: "suspended" in first(explain(apache.board, fpm.board))["text"], 30,
+                       lambda: explain(apache.board, fpm.board)["past"]["findings"])
+            for pid in workers:
+                os.kill(pid, signal.SIGCONT)
+            assert connections[0].read_response().status == 200
+    finally:
+        for pid in workers:
+            os.kill(pid, signal.SIGCONT)
+
+
+def test_a_server_that_calls_itself(php_server, fpm_masters):
+    """Both workers wait for an answer of their own server, which has none left."""
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    fpm = fpm_masters[-1]
+    apache.page("hello.php", "<?php echo 'hello';")
+    apache.page("self.php", "<?php $c = stream_context_create(['http' => ['timeout' => 8]]); echo "
+                f"@file_get_contents('http://127.0.0.1:{apache.port}/hello.php', false, $c);")
+    with asking(apache, "/self.php", 2) as connections:
+        wait_until(lambda: "stuck" in first(explain(apache.board, fpm.board))["text"], 30,
+                   lambda: explain(apache.board, fpm.board)["past"]["findings"])
+        found = first(explain(apache.board, fpm.board))
+        assert found["code"] in ("http", "stream") and "is this server itself" in found["text"]
+        assert "More workers would wait" not in found["action"]
+        for connection in connections:
+            connection.read_response()
+    wait_until(lambda: "http" in findings(apache.board, fpm.board), 30, "the journal")
+    assert "is this server itself" in findings(apache.board, fpm.board)["http"]["text"]
+
+
+@pytest.mark.mpms("prefork")
+def test_idle_connections(server):
+    """Three connections that say nothing have the three workers, and others wait for them."""
+    apache = server("prefork", "KeepAlive On\nKeepAliveTimeout 3\n", workers=3)
+    for _ in range(2):
+        with asking(apache, "/index.html", 9) as connections:
+            assert [c.read_response().status for c in connections[:3]] == 3 * [200]
+            assert [c.read_response().status for c in connections[3:6]] == 3 * [200]
+    wait_until(lambda: "keepalive" in findings(apache.board), 30,
+               lambda: explain(apache.board)["past"]["findings"])
+    assert "apache-workers" not in findings(apache.board)
