@@ -103,12 +103,14 @@ static uint64_t request_cpu_ns(const struct mst_explanation *e,
 
 void mst_explain_note_cpu(struct mst_explanation *e)
 {
-    size_t i, k;
+    struct mst_summary_server *summary;
+    size_t i;
 
-    for (i = 0; i < e->server_count; i++)
-        for (k = 0; k < e->summary.server_count; k++)
-            if (e->summary.servers[k].id == e->servers[i].id) {
-                e->summary.servers[k].request_cpu_ns = request_cpu_ns(e, &e->servers[i]);
-                e->summary.servers[k].any_busy_ns = e->servers[i].any_busy_ns;
-            }
+    for (i = 0; i < e->server_count; i++) {
+        summary = mst_explain_summary_of(e, &e->servers[i]);
+        if (summary == NULL)
+            continue;
+        summary->request_cpu_ns = request_cpu_ns(e, &e->servers[i]);
+        summary->any_busy_ns = e->servers[i].any_busy_ns;
+    }
 }

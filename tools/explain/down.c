@@ -222,15 +222,13 @@ static void judge_no_script(struct mst_finding *f, const struct mst_explanation 
         f->certainty = MST_LIKELY;
         MST_MORE(f, " They have idle connections of Apache: these, and those that wait, are more "
                  "than Apache has requests.");
-        MST_ACTION(f, "Remove enablereuse=on from ProxyPass or <Proxy>, or set pm.max_children to "
-                   "Apache's MaxRequestWorkers, if the memory is enough.");
+        mst_advise_connections(f);
     } else {
         f->code = MST_CODE_SLOW_UPLOAD;
         f->certainty = MST_LIKELY;
         MST_MORE(f, " It seems that they read requests whose bodies clients send slowly: a worker "
                  "is taken from a request's first byte on.");
-        MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set a shorter "
-                   "RequestReadTimeout (mod_reqtimeout) against clients that stall.");
+        mst_advise_uploads(f);
     }
 }
 

@@ -247,13 +247,15 @@ static void note_files(struct mst_summary_resources *r, const struct mst_explain
 
 void mst_explain_note_files(struct mst_explanation *e)
 {
-    size_t i, k;
+    struct mst_summary_server *summary;
+    size_t i;
 
-    for (i = 0; i < e->server_count; i++)
-        for (k = 0; k < e->summary.server_count; k++)
-            if (e->summary.servers[k].id == e->servers[i].id && e->servers[i].is_running &&
-                mst_source_local(e->servers[i].source))
-                note_files(&e->summary.servers[k].resources, &e->servers[i]);
+    for (i = 0; i < e->server_count; i++) {
+        summary = mst_explain_summary_of(e, &e->servers[i]);
+        if (summary != NULL && e->servers[i].is_running &&
+            mst_source_local(e->servers[i].source))
+            note_files(&summary->resources, &e->servers[i]);
+    }
 }
 
 int mst_explain_look(struct mst_explanation *e, const struct mst_target_names *targets)

@@ -20,6 +20,18 @@ static inline bool mst_server_is_fpm(const struct mst_explained_server *s)
     return strcmp(mst_source_identity(s->source)->sapi, "fpm-fcgi") == 0;
 }
 
+/* The summary's server of these; NULL: it has none. */
+static inline struct mst_summary_server *
+mst_explain_summary_of(struct mst_explanation *e, const struct mst_explained_server *s)
+{
+    size_t i;
+
+    for (i = 0; i < e->summary.server_count; i++)
+        if (e->summary.servers[i].id == s->id)
+            return &e->summary.servers[i];
+    return NULL;
+}
+
 /* now.c: what their workers do, in the order of the servers. Free the array. NULL: out of
  * memory. */
 struct mst_present **mst_explain_present(struct mst_explanation *e);

@@ -264,17 +264,6 @@ static bool add_stuck(struct mst_explanation *e, struct mst_held *held, uint64_t
     return mst_findings_add(&e->summary, &f);
 }
 
-static const struct mst_summary_server *summary_of(const struct mst_explanation *e,
-                                                   const struct mst_explained_server *s)
-{
-    size_t i;
-
-    for (i = 0; i < e->summary.server_count; i++)
-        if (e->summary.servers[i].id == s->id)
-            return &e->summary.servers[i];
-    return NULL;
-}
-
 /* Workers are left, but every request that came in waits for the same: nobody gets an answer. */
 static bool all_wait(const struct mst_explained_server *s, const struct mst_held *held)
 {
@@ -306,10 +295,10 @@ static bool most_wait(const struct mst_explanation *e, const struct mst_explaine
 }
 
 /* Whose workers these are: the same server's, or those of the Apache in front of it. */
-static bool is_of_their_server(const struct mst_explanation *e, const struct mst_finding *f,
+static bool is_of_their_server(struct mst_explanation *e, const struct mst_finding *f,
                                const struct mst_explained_server *s)
 {
-    const struct mst_summary_server *own = summary_of(e, s), *front;
+    const struct mst_summary_server *own = mst_explain_summary_of(e, s), *front;
 
     if (own == NULL || f->of != NULL)
         return own == NULL || f->of == own;
@@ -343,7 +332,7 @@ static bool add_most(struct mst_explanation *e, const struct mst_explained_serve
  * them; and of all that are in flight, where all wait. What stuck workers do is told already. */
 static bool add_long(struct mst_explanation *e, const struct mst_explained_server *s)
 {
-    const struct mst_summary_server *summary = summary_of(e, s);
+    const struct mst_summary_server *summary = mst_explain_summary_of(e, s);
     struct mst_finding f = {
         .code = MST_CODE_STUCK_REQUESTS, .certainty = MST_CERTAIN, .share_milli = MST_UNKNOWN,
     };

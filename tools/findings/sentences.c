@@ -304,6 +304,13 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
                    too_few[0] != '\0' ? " Set pm.max_children higher, too." : "");
 }
 
+void mst_advise_connections(struct mst_finding *f)
+{
+    MST_ACTION(f, "Remove enablereuse=on from ProxyPass or <Proxy>: mod_proxy_fcgi closes each "
+               "connection after its request then. Or set pm.max_children to Apache's "
+               "MaxRequestWorkers, if the memory is enough.");
+}
+
 void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
                              uint64_t connections_milli, uint64_t busy_milli)
 {
@@ -320,9 +327,7 @@ void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
              "average, and %s of these ran a request, while %s.",
              mst_format_count(b->php->workers_limit).text, mst_format_milli(connections_milli).text,
              mst_format_milli(busy_milli).text, waited);
-    MST_ACTION(f, "Remove enablereuse=on from ProxyPass or <Proxy>: mod_proxy_fcgi closes each "
-               "connection after its request then. Or set pm.max_children to Apache's "
-               "MaxRequestWorkers, if the memory is enough.");
+    mst_advise_connections(f);
 }
 
 void mst_say_short_waits(struct mst_finding *f, const struct mst_budget *b)

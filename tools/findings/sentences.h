@@ -128,6 +128,9 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
 void mst_say_after_php(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
+/* What to do, for findings that explain makes, too. */
+void mst_advise_uploads(struct mst_finding *f);
+void mst_advise_connections(struct mst_finding *f);
 /* Of a wait for the server itself: what that means, and another action. */
 void mst_say_own_end(struct mst_finding *f, const char *end);
 /* Of what lets in one request at a time: adds that, and sets another action. */

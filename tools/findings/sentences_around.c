@@ -101,6 +101,12 @@ void mst_say_late_delivery(struct mst_finding *f, const struct mst_budget *b)
     MST_ACTION(f, "Make the answers smaller, or use a faster network.");
 }
 
+void mst_advise_uploads(struct mst_finding *f)
+{
+    MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set a shorter "
+               "RequestReadTimeout (mod_reqtimeout) against clients that stall.");
+}
+
 void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b)
 {
     char part[80];
@@ -108,8 +114,7 @@ void mst_say_uploads(struct mst_finding *f, const struct mst_budget *b)
     say_part(part, b, b->ns[MST_PART_UPLOAD]);
     MST_TEXT(f, "Clients sent their requests' bodies slowly: a worker waited for them for %s.",
              part);
-    MST_ACTION(f, "Put a proxy in front that takes the whole body first, or set a shorter "
-               "RequestReadTimeout (mod_reqtimeout) against clients that stall.");
+    mst_advise_uploads(f);
 }
 
 void mst_say_headers(struct mst_finding *f, const struct mst_budget *b)
