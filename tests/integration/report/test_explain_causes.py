@@ -1,5 +1,6 @@
 """What mpmstat explain says of the last minutes and of now, where the cause is not a number of
 workers: a reload, processes that ended or were stopped, a server that calls itself."""
+import fcntl
 import os
 import signal
 import subprocess
@@ -89,37 +90,47 @@ def test_requests_that_died(php_server, fpm_masters):
     assert found["answers-5xx"]["caused_by"]["code"] == "requests-died"
 
 
+@contextmanager
+def stopped(pids):
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def suspended(*boards):
+    """The first finding, once it is that a process is stopped."""
+    wait_until(lambda: "suspended" in first(explain(*boards))["text"], 30,
+               lambda: explain(*boards)["past"]["findings"])
+    return first(explain(*boards))
+
+
 def test_stopped_workers(php_server, fpm_masters):
-    """Both without a request; then one of them at its request."""
+    """Both without a request, and then at their requests, which wait for a lock."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
     fpm = fpm_masters[-1]
-    apache.page("nap.php", "<?php sleep(4);")
+    lock = fpm.root / "run" / "lock"
+    lock.touch(0o666)
+    lock.chmod(0o666)
+    apache.page("lock.php", f"<?php flock(fopen('{lock}', 'r'), LOCK_EX); echo 'free';")
     workers = children(fpm.pid)
-    try:
-        for pid in workers:
-            os.kill(pid, signal.SIGSTOP)
-        with asking(apache, "/nap.php", 2) as connections:
-            wait_until(lambda: "suspended" in first(explain(apache.board, fpm.board))["text"], 30,
-                       lambda: explain(apache.board, fpm.board)["past"]["findings"])
-            found = first(explain(apache.board, fpm.board))
-            assert found["code"] == "stuck-requests" and "kill -CONT" in found["action"]
-            assert found["numbers"]["stopped_pid"] in workers
-            for pid in workers:
-                os.kill(pid, signal.SIGCONT)
+    with stopped(workers), asking(apache, "/lock.php", 2) as connections:
+        found = suspended(apache.board, fpm.board)
+        assert found["code"] == "stuck-requests" and "kill -CONT" in found["action"]
+        assert found["numbers"]["stopped_pid"] in workers
+    with open(lock) as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with asking(apache, "/lock.php", 2) as connections:
+            wait_until(lambda: len([w for s in explain(fpm.board)["now"]
+                                    for w in s["workers"]]) == 2, 30, "both to be at work")
+            with stopped(workers):
+                found = suspended(apache.board, fpm.board)
+                assert found["code"] == "lock" and found["numbers"]["stopped_pid"] in workers
+            fcntl.flock(held, fcntl.LOCK_UN)
             assert [c.read_response().status for c in connections] == [200, 200]
-        with asking(apache, "/nap.php", 1) as connections:
-            wait_until(lambda: [w for s in explain(fpm.board)["now"] for w in s["workers"]], 30,
-                       "a worker to be at work")
-            for pid in workers:
-                os.kill(pid, signal.SIGSTOP)
-            wait_until(lambda: "suspended" in first(explain(apache.board, fpm.board))["text"], 30,
-                       lambda: explain(apache.board, fpm.board)["past"]["findings"])
-            for pid in workers:
-                os.kill(pid, signal.SIGCONT)
-            assert connections[0].read_response().status == 200
-    finally:
-        for pid in workers:
-            os.kill(pid, signal.SIGCONT)
 
 
 def test_a_server_that_calls_itself(php_server, fpm_masters):
@@ -127,7 +138,7 @@ def test_a_server_that_calls_itself(php_server, fpm_masters):
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
     fpm = fpm_masters[-1]
     apache.page("hello.php", "<?php echo 'hello';")
-    apache.page("self.php", "<?php $c = stream_context_create(['http' => ['timeout' => 8]]); echo "
+    apache.page("self.php", "<?php $c = stream_context_create(['http' => ['timeout' => 10]]); echo "
                 f"@file_get_contents('http://127.0.0.1:{apache.port}/hello.php', false, $c);")
     with asking(apache, "/self.php", 2) as connections:
         wait_until(lambda: "stuck" in first(explain(apache.board, fpm.board))["text"], 30,
