@@ -228,7 +228,7 @@ END_TEST
 /* What to do, in the imperative, with the script and for how long. */
 static const struct { const char *sql, *action; } actions[] = {
     { PHP WAITS("sleep", "sleep", "100000000"),
-      "Take sleep(), usleep() and their kin out of the script, or shorten them. Begin with "
+      "Take sleep(), usleep() and similar calls out of the script, or shorten them. Begin with "
       "/i.php." },
     { "UPDATE runs SET duration_ns = 400000000",
       "Record at least 10.0 s: 10000 requests instead of 400." },
