@@ -115,25 +115,13 @@ static bool keep(struct mst_board *b, int fd, const char *path, char error[MST_E
 
 /* ---- this process's own -------------------------------------------------------------- */
 
-/* A process that has become a daemon has ended as the one that it was. */
-static bool is_of(const struct mst_header *h, const struct mst_process_name *maker)
+static bool is_own(const struct mst_header *h)
 {
-    int running = mst_header_running(h);
-
-    return h->pid == maker->pid && h->pid_start_ticks == maker->start_ticks
-        && (running == 1 || (running == 0 && maker->pid != (uint64_t)getpid()));
+    return h->pid == (uint32_t)getpid() && h->pid_start_ticks == mst_host_start_ticks(h->pid)
+        && mst_header_running(h) == 1;
 }
 
-static void take_over(struct mst_header *h)
-{
-    struct mst_process_name own = mst_process_name_own();
-
-    __atomic_store_n(&h->pid_start_ticks, own.start_ticks, __ATOMIC_RELAXED);
-    __atomic_store_n(&h->pid, (uint32_t)own.pid, __ATOMIC_RELEASE);
-}
-
-bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_layout *layout,
-                     const struct mst_process_name *maker)
+bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_layout *layout)
 {
     struct mst_section sections[MST_SECTION_COUNT];
     char ignored[MST_ERROR_MAX];
@@ -144,15 +132,13 @@ bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_lay
     if (fd < 0)
         return false;
     if (check_owner(fd, path, ignored) == 0 && mst_reader_attach(&reader, fd, path, ignored) == 0) {
-        adopted = is_of(&reader.header, maker) && reader.header.producer == layout->producer
+        adopted = is_own(&reader.header) && reader.header.producer == layout->producer
                && mst_board_fits(&reader, layout, sections)
                && map(b, fd, path, layout, sections, ignored) == 0;
         mst_reader_close(&reader);
     }
-    if (adopted) {
-        take_over(b->header);
+    if (adopted)
         return keep(b, fd, path, ignored);
-    }
     close(fd);
     return false;
 }

@@ -45,13 +45,6 @@ static void set_identity(struct mst_header *h, const struct mst_identity *id)
     __atomic_store_n(&h->http2_workers_limit, id->http2_workers_limit, __ATOMIC_RELAXED);
 }
 
-struct mst_process_name mst_process_name_own(void)
-{
-    uint64_t pid = (uint64_t)getpid();
-
-    return (struct mst_process_name){ pid, mst_host_start_ticks(pid) };
-}
-
 static void fill_header(struct mst_header *h, const struct mst_layout *layout,
                         const struct mst_identity *id, uint64_t bytes)
 {
@@ -62,10 +55,8 @@ static void fill_header(struct mst_header *h, const struct mst_layout *layout,
     h->byte_order = 0x01020304;
     h->producer = layout->producer;
     if (!id->no_parent) {
-        struct mst_process_name own = mst_process_name_own();
-
-        h->pid = (uint32_t)own.pid;
-        h->pid_start_ticks = own.start_ticks;
+        h->pid = (uint32_t)getpid();
+        h->pid_start_ticks = mst_host_start_ticks(h->pid);
     }
     h->started_ns = mst_now_ns();
     h->realtime_offset_ns = (int64_t)(mst_realtime_ns() - mst_now_ns());

@@ -78,16 +78,10 @@ int mst_board_create(struct mst_board *b, const char *path, const struct mst_lay
                      const struct mst_identity *identity, gid_t gid,
                      char warning[MST_ERROR_MAX], char error[MST_ERROR_MAX]);
 
-/* Names a process: no other one of this boot has both. */
-struct mst_process_name { uint64_t pid, start_ticks; };
-struct mst_process_name mst_process_name_own(void);
-
 /* Maps the board at `path` that this process itself made, before an exec or a reload of the code
- * that writes it: the header names `maker`, the layout is `layout`, and no other user may write to
- * the file. maker: this process, or the one that it was before it became a daemon; the board is
- * this process's from then on. False: there is no such board. */
-bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_layout *layout,
-                     const struct mst_process_name *maker);
+ * that writes it: the header names this pid and its start time, the layout is `layout`, and no
+ * other user may write to the file. False: there is no such board. */
+bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_layout *layout);
 
 /* Maps the board at `path` that processes of one user share, or makes it where there is none: in a
  * private file, which is then linked into place, so that one of several processes that come at

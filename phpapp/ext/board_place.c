@@ -322,7 +322,7 @@ static bool take_up(const char *path, const struct mst_layout *layout,
 {
     struct mst_header *h;
 
-    if (!mst_board_adopt(&mst_php.board, path, layout, &mst_php.began_as))
+    if (!mst_board_adopt(&mst_php.board, path, layout))
         return false;
     h = mst_php.board.header;
     __atomic_store_n(&h->stopped_ns, 0, __ATOMIC_RELAXED);

@@ -351,7 +351,6 @@ void mst_lifecycle_start(void)
     static bool watching;
 
     mst_php.minit_ns = mst_now_ns();
-    mst_php.began_as = mst_process_name_own();
     if (!watching)
         watching = pthread_atfork(before_fork, NULL, after_fork_in_child) == 0;
 }

@@ -36,14 +36,6 @@ static ino_t inode_of(const char *path)
 
 /* ---- one's own ------------------------------------------------------------------- */
 
-static const struct mst_process_name *own(void)
-{
-    static struct mst_process_name name;
-
-    name = mst_process_name_own();
-    return &name;
-}
-
 START_TEST(what_this_process_made_it_takes_up_again)
 {
     struct mst_layout layout = test_php_layout();
@@ -51,7 +43,7 @@ START_TEST(what_this_process_made_it_takes_up_again)
 
     test_board(&made, &layout);
     mst_count(&mst_counters_of(&made, 0, 0)->status[0], 7);
-    ck_assert(mst_board_adopt(&taken, made.path, &layout, own()));
+    ck_assert(mst_board_adopt(&taken, made.path, &layout));
     ck_assert_str_eq(taken.path, made.path);
     ck_assert_uint_eq(mst_counters_of(&taken, 0, 0)->status[0], 7);
     ck_assert_uint_eq(taken.bytes, made.bytes);
@@ -91,26 +83,7 @@ START_TEST(what_is_not_its_own_or_of_another_make_it_leaves)
 
     test_board(&made, &layout);
     spoil(&made, &layout, _i);
-    ck_assert(!mst_board_adopt(&taken, made.path, &layout, own()));
-}
-END_TEST
-
-START_TEST(a_daemon_takes_up_what_it_made_before)
-{
-    struct mst_process_name before = { (uint64_t)test_dead_pid(), 7 };
-    struct mst_layout layout = test_php_layout();
-    struct mst_board made, taken;
-
-    test_board(&made, &layout);
-    made.header->pid = (uint32_t)before.pid;
-    made.header->pid_start_ticks = before.start_ticks + 1;
-    ck_assert(!mst_board_adopt(&taken, made.path, &layout, &before));
-    made.header->pid_start_ticks = before.start_ticks;
-    ck_assert(mst_board_adopt(&taken, made.path, &layout, &before));
-    ck_assert_uint_eq(made.header->pid, (uint64_t)getpid());
-    ck_assert_int_eq(mst_header_running(taken.header), 1);
-    mst_board_close(&taken);
-    mst_board_close(&made);
+    ck_assert(!mst_board_adopt(&taken, made.path, &layout));
 }
 END_TEST
 
@@ -123,7 +96,7 @@ START_TEST(a_link_to_ones_own_is_not_followed)
     test_board(&made, &layout);
     path = test_path();
     ck_assert_int_eq(symlink(made.path, path), 0);
-    ck_assert(!mst_board_adopt(&taken, path, &layout, own()));
+    ck_assert(!mst_board_adopt(&taken, path, &layout));
 }
 END_TEST
 
@@ -461,7 +434,6 @@ int main(void)
 
     tcase_add_test(own, what_this_process_made_it_takes_up_again);
     tcase_add_loop_test(own, what_is_not_its_own_or_of_another_make_it_leaves, 0, 14);
-    tcase_add_test(own, a_daemon_takes_up_what_it_made_before);
     tcase_add_test(own, a_link_to_ones_own_is_not_followed);
     tcase_add_test(shared, the_second_to_come_takes_what_the_first_made);
     tcase_add_test(shared, of_many_who_come_at_once_one_makes_it);

@@ -54,11 +54,10 @@ END_TEST
 START_TEST(nor_does_the_process_that_adopts_its_own)
 {
     struct mst_layout layout = test_layout();
-    struct mst_process_name own = mst_process_name_own();
     struct mst_board adopted;
 
     make();
-    ck_assert(mst_board_adopt(&adopted, board.path, &layout, &own));
+    ck_assert(mst_board_adopt(&adopted, board.path, &layout));
     assert_nothing_writes_to(board.path);
     mst_board_close(&adopted);
     mst_board_close(&board);

@@ -221,21 +221,6 @@ def test_a_reload_under_load_keeps_the_board():
         assert board["lifecycle"]["requests_unfinished"] == 0
 
 
-def test_a_reload_of_a_daemon_keeps_the_board():
-    """A master that became a daemon becomes another one on USR2: it has another pid."""
-    with FPM(2, settings=settings(), master="process_control_timeout = 10", daemon=True) as fpm:
-        with Requests(fpm) as load:
-            wait_until(lambda: load.done >= 8, 30, "requests before the reload")
-            inode, master = fpm.board.stat().st_ino, fpm.pid
-            fpm.reload()
-            enough = load.done + 8
-            wait_until(lambda: load.done >= enough, 30, "requests after the reload")
-        board = settled(fpm, load.done)
-        assert fpm.pid != master and board["pid"] == fpm.pid and board["running"] == "yes"
-        assert fpm.board.stat().st_ino == inode and board["generation"] == 1
-        assert_adds_up(fpm, board)
-
-
 def test_a_reload_that_waits_for_nobody_kills():
     """process_control_timeout's default."""
     with FPM(4, settings=settings()) as fpm, Requests(fpm, query="us=300000") as load:

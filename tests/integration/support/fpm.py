@@ -33,9 +33,9 @@ pm.max_children = {children}
 
 class FPM:
     def __init__(self, children=20, *, settings=None, manager="pm = static", pool="", master="",
-                 wrapper=(), daemon=False):
+                 wrapper=()):
         """settings: name -> value, @ROOT@ in a value is the directory. wrapper: a command
-        in front. pool may begin further pools. daemon: as an init script starts it."""
+        in front. pool may begin further pools."""
         shm = "/dev/shm"
         self.root = Path(tempfile.mkdtemp(prefix="mpmstat-test-fpm-",
                                           dir=shm if os.access(shm, os.W_OK) else None))
@@ -55,7 +55,6 @@ class FPM:
         if "extension" in (settings or {}):
             self.environment.update(build.php_sanitizer_environment(self.reports))
         self.wrapper = [word.replace("@ROOT@", str(self.root)) for word in wrapper]
-        self.daemon = daemon
         self.process = None
 
     def log_text(self):
@@ -102,14 +101,8 @@ class FPM:
     def stop(self):
         """Lets the master end its workers, which only it can name where a wrapper is in
         front: it has a session of its own then. The files stay until the block is left."""
-        if not (self.root / "fpm.pid").exists():
-            return
-        master = self.pid
-        if self.daemon:
-            processes.kill(master, signal.SIGTERM)
-            wait_until(lambda: not processes.is_alive(master), 30, "FPM's daemon to end")
-        elif self.process.poll() is None:
-            processes.kill(master, signal.SIGTERM)
+        if self.process.poll() is None and (self.root / "fpm.pid").exists():
+            processes.kill(self.pid, signal.SIGTERM)
             try:
                 self.process.wait(30)
             except subprocess.TimeoutExpired:
@@ -121,8 +114,7 @@ class FPM:
     def start(self):
         starts = self.log_text().count(READY)
         self.process = subprocess.Popen(
-            [*self.wrapper, build.FPM, "--daemonize" if self.daemon else "--nodaemonize",
-             *self.arguments],
+            [*self.wrapper, build.FPM, "--nodaemonize", *self.arguments],
             env=self.environment, cwd="/", stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
