@@ -148,6 +148,7 @@ static void join_group(const struct numbered *group, size_t count)
 {
     struct mst_present_worker *apache = group[0].worker, *php = group[count - 1].worker;
 
+    php->is_joined = count > 1 && !group[0].server->is_php && group[count - 1].server->is_php;
     if (count != 2 || group[0].server->is_php || !group[1].server->is_php ||
         php->busy_ns > mst_add_saturated(apache->busy_ns, BETWEEN_LOOKS_NS))
         return;
@@ -339,29 +340,22 @@ static void count_handling(struct mst_held *h)
     }
 }
 
-/* How many of PHP's workers have a request of this Apache: another server's have another number, or
- * none. */
-static uint64_t count_common(const struct mst_present *php, const struct mst_present *apache)
+static uint64_t count_joined(const struct mst_present *php)
 {
     uint64_t count = 0;
-    size_t i, k;
+    size_t i;
 
     for (i = 0; i < php->worker_count; i++)
-        for (k = 0; k < apache->worker_count; k++)
-            if (php->workers[i].request_id != MST_UNKNOWN &&
-                php->workers[i].request_id == apache->workers[k].request_id) {
-                count++;
-                break;
-            }
+        count += php->workers[i].is_joined;
     return count;
 }
 
 /* Apache's workers that handle requests of which no more is known wait for PHP where PHP's workers
- * have their requests, and workers and queues as many. Of several Apaches it is not known whose
- * they are. */
+ * have their requests, or are all busy, and workers and queues have as many. Of several Apaches it
+ * is not known whose they are. */
 static void find_php(struct mst_present *const *servers, size_t count, struct mst_held *h)
 {
-    uint64_t apaches = 0, busy = 0, queue = 0, common;
+    uint64_t apaches = 0, busy = 0, queue = 0, joined;
     size_t i;
 
     if (h->server->is_php || h->example->wait[0] != '\0' || !is_handling(h->example))
@@ -372,14 +366,14 @@ static void find_php(struct mst_present *const *servers, size_t count, struct ms
         apaches += !servers[i]->is_php;
         if (!servers[i]->is_php || !servers[i]->is_running || servers[i]->limit == MST_UNKNOWN)
             continue;
-        common = count_common(servers[i], h->server);
-        if (common == 0)
-            continue;
-        busy += common;
+        joined = count_joined(servers[i]);
+        if (joined == 0 && servers[i]->worker_count < servers[i]->limit)
+            continue;   /* it works for another server */
+        busy += joined;
         queue = servers[i]->queue != MST_UNKNOWN ? mst_add_saturated(queue, servers[i]->queue)
                                                  : queue;
     }
-    if (apaches != 1 || busy == 0 ||
+    if (apaches != 1 || mst_add_saturated(busy, queue) == 0 ||
         mst_add_saturated(busy, queue) < h->count * MST_STUCK_MILLI / 1000)
         return;
     h->php_busy = busy;

@@ -24,6 +24,7 @@ struct mst_present_worker {
     uint64_t wait_ns;          /* MST_UNKNOWN: no wait */
     uint64_t busy_ns;          /* with its request; without one: in its state */
     bool     has_request;
+    bool     is_joined;        /* a PHP's: Apache has its request, too (mst_present_join) */
 };
 
 /* A pool of PHP-FPM, whose workers serve its label alone. */

@@ -143,6 +143,24 @@ bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_lay
     return false;
 }
 
+uint64_t mst_board_next_generation(const char *path, uint64_t pid, uint64_t start_ticks)
+{
+    char ignored[MST_ERROR_MAX];
+    struct mst_reader reader;
+    uint64_t generation = 0;
+    int fd = open_file(path);
+
+    if (fd < 0)
+        return 0;
+    if (check_owner(fd, path, ignored) == 0 && mst_reader_attach(&reader, fd, path, ignored) == 0) {
+        if (reader.header.pid == pid && reader.header.pid_start_ticks == start_ticks)
+            generation = reader.header.generation + 1;
+        mst_reader_close(&reader);
+    }
+    close(fd);
+    return generation;
+}
+
 /* ---- the shared one ------------------------------------------------------------------ */
 
 /* Whether the board can be shared. */

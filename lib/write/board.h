@@ -83,6 +83,11 @@ int mst_board_create(struct mst_board *b, const char *path, const struct mst_lay
  * other user may write to the file. False: there is no such board. */
 bool mst_board_adopt(struct mst_board *b, const char *path, const struct mst_layout *layout);
 
+/* The generation of a board that takes the place of the one at `path`, where the process `pid` that
+ * began at start_ticks made that: one more than its own. For a server that executes itself again,
+ * and then becomes a daemon, which is another process. 0: there is no such board. */
+uint64_t mst_board_next_generation(const char *path, uint64_t pid, uint64_t start_ticks);
+
 /* Maps the board at `path` that processes of one user share, or makes it where there is none: in a
  * private file, which is then linked into place, so that one of several processes that come at
  * once is first. Never replaces a board that a living process writes to, and takes none that

@@ -87,6 +87,23 @@ START_TEST(what_is_not_its_own_or_of_another_make_it_leaves)
 }
 END_TEST
 
+START_TEST(a_daemons_board_is_of_the_next_generation)
+{
+    struct mst_layout layout = test_php_layout();
+    struct mst_board made;
+    uint64_t ticks;
+
+    test_board(&made, &layout);
+    made.header->generation = 4;
+    ticks = made.header->pid_start_ticks;
+    ck_assert_uint_eq(mst_board_next_generation(made.path, (uint64_t)getpid(), ticks), 5);
+    ck_assert_uint_eq(mst_board_next_generation(made.path, (uint64_t)getpid(), ticks + 1), 0);
+    ck_assert_uint_eq(mst_board_next_generation(made.path, (uint64_t)getpid() + 1, ticks), 0);
+    ck_assert_uint_eq(mst_board_next_generation(test_path(), (uint64_t)getpid(), ticks), 0);
+    mst_board_close(&made);
+}
+END_TEST
+
 START_TEST(a_link_to_ones_own_is_not_followed)
 {
     struct mst_layout layout = test_php_layout();
@@ -434,6 +451,7 @@ int main(void)
 
     tcase_add_test(own, what_this_process_made_it_takes_up_again);
     tcase_add_loop_test(own, what_is_not_its_own_or_of_another_make_it_leaves, 0, 14);
+    tcase_add_test(own, a_daemons_board_is_of_the_next_generation);
     tcase_add_test(own, a_link_to_ones_own_is_not_followed);
     tcase_add_test(shared, the_second_to_come_takes_what_the_first_made);
     tcase_add_test(shared, of_many_who_come_at_once_one_makes_it);

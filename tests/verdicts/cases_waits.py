@@ -49,11 +49,11 @@ def locked_file(stage):
 
 
 @case("tail application-cpu", also="tail", maybe="application-cpu file lock sleep", light=True)
-def sweep_of_old_sessions(stage):
-    """One request of fifty looks through 30,000 old sessions, as session.gc_probability asks it
-    to: the others nap for 30 ms."""
+def sweep_of_sessions(stage):
+    """One request of fifty looks through 30,000 sessions for old ones, as session.gc_probability
+    asks it to: the others nap for 30 ms."""
     apache, _ = stage.roomy_php()
-    place = stage.place("old-sessions")
+    place = stage.place("sessions")
     for number in range(30000):
         (place / f"sess_{number:026x}").touch()
     apache.page("s.php", f"<?php session_save_path('{place}'); ini_set('session.gc_divisor', 50); "

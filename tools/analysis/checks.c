@@ -348,10 +348,10 @@ static void check_generator(struct mst_check *check, const struct mst_summary *s
                "not known", mst_format_percent(milli).text);
     else if (milli / threads > MST_GENERATOR_BUSY_MILLI)
         answer(check, MST_ANSWER_NO, "%s itself was at its limit: %s of %s that it can use (up "
-               "to %s of each is fine)", tool, mst_format_percent(milli).text, cpus, most.text);
+               "to %s is fine)", tool, mst_format_percent(milli / threads).text, cpus, most.text);
     else
-        answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (up to %s of each "
-               "is fine)", tool, mst_format_percent(milli).text, cpus, most.text);
+        answer(check, MST_ANSWER_YES, "%s took %s of %s that it can use (up to %s is "
+               "fine)", tool, mst_format_percent(milli / threads).text, cpus, most.text);
 }
 
 /* ---- the accept queue ------------------------------------------------------------- */

@@ -152,17 +152,19 @@ static bool count_by_journals(struct mst_summary_server *s, sqlite3 *db)
 {
     const struct mst_row_member members[] = {
         { "forks", &s->forks }, { "exits", &s->exits }, { "unfinished", &s->unfinished },
+        { "generations", &s->generations },
     };
     struct mst_query q = mst_query_ask(db,
         "SELECT coalesce(sum(event = 'fork'), 0) AS forks, coalesce(sum(event = 'exit'), 0) AS "
-        "exits, coalesce(sum(unfinished), 0) AS unfinished FROM lifecycle "
+        "exits, coalesce(sum(unfinished), 0) AS unfinished, "
+        "coalesce(sum(event = 'generation'), 0) AS generations FROM lifecycle "
         "WHERE server_id = :id AND coalesce(kind, 'child') IN ('child', 'php')", s->id);
 
     if (mst_query_next(&q))
         mst_row_numbers(&q, members, sizeof members / sizeof *members);
     memset(s->mean_state_milli, 0xff, sizeof s->mean_state_milli);   /* all unknown */
     s->mean_busy_milli = s->working_ns = s->counted = MST_UNKNOWN;
-    s->forks_failed = s->shed = s->no_idle_ns = s->generations = MST_UNKNOWN;
+    s->forks_failed = s->shed = s->no_idle_ns = MST_UNKNOWN;
     return mst_query_done(&q);
 }
 

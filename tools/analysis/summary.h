@@ -198,10 +198,10 @@ struct mst_summary_server {
                                         * php_run */
     uint64_t span_ns;                  /* that these two are of: the samples', first to last */
     uint64_t in_flight;                /* when the recording ended */
-    /* The growth of the server's counters. Of one that was stopped and started these three are of
+    /* The growth of the server's counters. Of one that was stopped and started these four are of
      * its journals, and the others, as mean_... and working_ns, are not known. */
-    uint64_t forks, exits, unfinished;
-    uint64_t forks_failed, shed, no_idle_ns, generations;
+    uint64_t forks, exits, unfinished, generations;
+    uint64_t forks_failed, shed, no_idle_ns;
     uint64_t max_listen_queue, listen_queue_limit;   /* of the socket that was fullest */
     char    *listens;                  /* addresses at which it listens, separated by blanks; NULL
                                         * not known */

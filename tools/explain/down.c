@@ -188,8 +188,7 @@ static uint64_t find_stopped(const struct mst_explained_server *s)
     size_t i;
 
     for (i = 0; i < s->sample.process_count; i++)
-        if (mst_proc_stat(s->sample.processes[i].pid, &process) &&
-            (process.state == 'T' || process.state == 't'))
+        if (mst_proc_stat(s->sample.processes[i].pid, &process) && mst_proc_is_stopped(&process))
             return process.pid;
     return 0;
 }
@@ -211,7 +210,8 @@ static void judge_no_script(struct mst_finding *f, const struct mst_explanation 
         f->code = MST_CODE_STUCK_REQUESTS;
         mst_found_number(f, MST_STOPPED_PID, stopped);
         mst_say_halted(f, &halted);
-    } else if (connections != MST_UNKNOWN && connections < s->sample.process_count) {
+    } else if (connections != MST_UNKNOWN && connections < s->sample.process_count &&
+               s->now.pool_count < 2) {   /* else those of another pool can be idle */
         f->code = MST_CODE_CANNOT_TELL;
         f->certainty = MST_CANNOT_TELL;
         MST_MORE(f, " They do not accept connections: cannot tell why.");

@@ -64,9 +64,13 @@ static void doubt_keepalive(struct mst_summary *s)
 {
     size_t i;
 
-    for (i = 0; i < s->finding_count; i++)
-        if (s->findings[i].code == MST_CODE_KEEPALIVE)
-            s->findings[i].certainty = MST_LIKELY;
+    for (i = 0; i < s->finding_count; i++) {
+        if (s->findings[i].code != MST_CODE_KEEPALIVE)
+            continue;
+        s->findings[i].certainty = MST_LIKELY;
+        MST_MORE(&s->findings[i], " This is concluded: these workers were busy, and "
+                 "had no request.");
+    }
 }
 
 static bool has_requests(const struct mst_explanation *e)

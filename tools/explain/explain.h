@@ -50,6 +50,7 @@ struct mst_explanation {
     struct mst_explained_server *servers;
     uint64_t           last_ns;              /* as asked for */
     uint64_t           from_ns, until_ns;    /* nanoseconds since 1970 */
+    bool               ends_now;             /* until_ns is when the servers were looked at */
     size_t             stuck_count;          /* if any, the past is not told */
     struct mst_held    stuck[MST_EXPLAIN_STUCK];
     bool               knows_pressure;       /* a server of this machine is among them */

@@ -237,14 +237,15 @@ static int put_sample(struct sampling *p, enum mst_moment moment)
 }
 
 /* Of a time without an idle worker, what is not requests' was idle connections': except with event,
- * whose workers do not wait for those. A step that was full in part counts all of its requests. */
+ * whose workers do not wait for those, and with HTTP/2, whose requests have other threads. A step
+ * that was full in part counts all of its requests. */
 static void take_kept(struct sampling *p, uint64_t busy_ns)
 {
     const struct mst_source_identity *server = mst_source_identity(p->s->source);
     uint64_t full_ns = p->sample.no_idle_ns;
 
     if (server->producer == MST_PRODUCER_APACHE && strcmp(server->mpm, "event") != 0 &&
-        p->limit != MST_UNKNOWN)
+        mst_known(p->s->sample.http2_workers_limit) == 0 && p->limit != MST_UNKNOWN)
         p->kept_ns += mst_subtract_saturated((full_ns - p->stepped_full_ns) * p->limit,
                                              busy_ns - p->stepped_busy_ns);
     p->stepped_full_ns = full_ns;
@@ -272,8 +273,9 @@ static int take_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy
     s->workers_limit = was_other ? MST_UNKNOWN : p->limit;
     most = was_other ? MST_UNKNOWN :
            p->limit != MST_UNKNOWN && most > p->limit ? p->limit : most;
+    if (p->pool != NULL && was_other)
+        return 0;
     if (p->pool != NULL) {
-        s->pools[0].workers_limit = s->workers_limit;
         s->pools[0].in_flight = most;
         return put_sample(p, MST_MOMENT_DURING);
     }
@@ -285,7 +287,7 @@ static int take_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy
     s->state_ns[MST_STATE_KEEPALIVE] = p->kept_ns;
     busy_ns = mst_add_saturated(busy_ns, p->kept_ns);
     s->state_ns[MST_STATE_IDLE] = all_ns != MST_UNKNOWN && all_ns > busy_ns ? all_ns - busy_ns : 0;
-    if (at_ns == p->e->until_ns && at_ns == p->s->sample.wall_ns)
+    if (at_ns == p->e->until_ns && p->e->ends_now)
         take_present(p);
     return put_sample(p, at_ns == p->e->until_ns ? MST_MOMENT_END : MST_MOMENT_DURING);
 }
@@ -388,7 +390,8 @@ static void find_window(struct mst_explanation *e)
         if (s->sample.wall_ns > now)
             now = s->sample.wall_ns;
     }
-    e->until_ns = busy > 0 || last == 0 || last > now ? now : last;
+    e->ends_now = busy > 0 || last == 0 || last > now;
+    e->until_ns = e->ends_now ? now : last;
     e->from_ns = now > e->last_ns ? now - e->last_ns : 0;
     for (i = 0; i < e->server_count; i++)
         if (e->servers[i].since_ns < e->until_ns && e->servers[i].since_ns > e->from_ns)

@@ -28,9 +28,7 @@ static const struct in_state { enum mst_code code; const char *action; } states[
     [MST_STATE_HANDLING] = { MST_CODE_STUCK_REQUESTS, "" },
     [MST_STATE_SENDING] = { MST_CODE_SLOW_CLIENTS, "Put a proxy in front that takes whole answers, "
                             "or have more workers." },
-    [MST_STATE_KEEPALIVE] = { MST_CODE_KEEPALIVE, "Set a short KeepAliveTimeout, or use the event "
-                              "MPM with PHP-FPM (mod_php needs prefork), which needs no worker for "
-                              "an idle connection; or have more workers." },
+    [MST_STATE_KEEPALIVE] = { MST_CODE_KEEPALIVE, MST_KEEPALIVE_ACTION },
     [MST_STATE_CLOSING] = { MST_CODE_SLOW_CLIENTS, "" },
     [MST_STATE_LOGGING] = { MST_CODE_LOGGING, "Look at what takes the log: a disk, or the program "
                             "behind a piped log." },
@@ -58,10 +56,11 @@ static const struct mst_explained_server *local_server(const struct mst_explanat
     return NULL;
 }
 
-/* What /proc says of the held workers at this moment. */
+/* What /proc says of the held workers at this moment: how many run or want a CPU, are stopped, or
+ * wait uninterruptibly (mostly for a disk), and one of each of these two (pid 0: there is none). */
 struct in_states {
-    uint64_t running, uninterruptible;   /* how many run or want a CPU; wait, mostly for a disk */
-    uint64_t stopped_pid, uninterruptible_pid;   /* the first of them; 0: none */
+    uint64_t running, stopped, uninterruptible;
+    uint64_t stopped_pid, uninterruptible_pid;
 };
 
 static struct in_states look_at_states(const struct mst_explanation *e,
@@ -76,38 +75,42 @@ static struct in_states look_at_states(const struct mst_explanation *e,
         return in;
     for (i = 0; i < held->server->worker_count; i++) {
         w = &held->server->workers[i];
-        if ((held->pool != NULL && strcmp(w->label, held->pool->label) != 0) ||
-            !mst_proc_stat(w->pid, &process))
+        if (!w->has_request || !mst_proc_stat(w->pid, &process) ||
+            (held->pool != NULL && strcmp(w->label, held->pool->label) != 0))
             continue;
         in.running += process.state == 'R';
-        in.uninterruptible += process.state == 'D';
-        if ((process.state == 'T' || process.state == 't') && in.stopped_pid == 0)
+        if (mst_proc_is_stopped(&process) && in.stopped++ == 0)
             in.stopped_pid = w->pid;
-        if (process.state == 'D' && in.uninterruptible_pid == 0)
+        if (process.state == 'D' && in.uninterruptible++ == 0)
             in.uninterruptible_pid = w->pid;
     }
     return in;
 }
 
-/* A process that is stopped holds its request, whatever that waits for; one that waits
- * uninterruptibly is told where most do, and nothing says for what. */
+/* A process that is stopped keeps its request, whatever that waits for; where few are, what helps
+ * the others remains the advice. One that waits uninterruptibly is told where most do, and nothing
+ * says for what. */
 static void note_halted(struct mst_finding *f, const struct mst_explanation *e,
                         const struct mst_held *held)
 {
     struct in_states in = look_at_states(e, held);
-    bool is_stopped = in.stopped_pid != 0;
+    bool is_stopped = in.stopped > 0;
     uint64_t now_ns = mst_realtime_ns();
     const struct mst_halted halted = {
         .pid = is_stopped ? in.stopped_pid : in.uninterruptible_pid, .since_ns = now_ns,
         .until_ns = now_ns, .requests = 1, .state = is_stopped ? 'T' : 'D',
         .is_php = held->server->is_php,
     };
+    char action[MST_ACTION_MAX];
 
     if (!is_stopped && (f->code != MST_CODE_STUCK_REQUESTS || 2 * in.uninterruptible < held->busy))
         return;
     if (is_stopped)
         mst_found_number(f, MST_STOPPED_PID, halted.pid);
+    MST_SAY(action, "%s", f->action);
     mst_say_halted(f, &halted);
+    if (is_stopped && 2 * in.stopped < held->busy)
+        MST_ACTION(f, "%s", action);
 }
 
 /* What a server waits for now is not in its logs yet. */
@@ -125,17 +128,27 @@ static const char *action_now(enum mst_code code, const char *wait)
     return action != NULL ? action : "Shorten what they wait for.";
 }
 
-/* Whether PHP calls a server that is here: itself. */
-static bool is_own_end(struct mst_explanation *e, const char *end)
+/* Whether what PHP waits for is the only Apache here, or the one in front of it. */
+static bool is_own_end(struct mst_explanation *e, const struct mst_held *held)
 {
+    const struct mst_explained_server *s = local_server(e, held);
+    enum mst_code code = mst_code_of(held->example->wait);
     struct mst_inquiry q = { .s = &e->summary, .db = mst_archive_db(e->archive) };
+    const struct mst_summary_server *summary, *own;
 
-    return mst_own_end(&q, end) != NULL;
+    if (s == NULL || (code != MST_CODE_HTTP && code != MST_CODE_STREAM))
+        return false;
+    summary = mst_explain_summary_of(e, s);
+    own = mst_own_end(&q, held->example->wait_end);
+    return own != NULL && summary != NULL &&
+           (own == summary || own == mst_summary_front_of(&e->summary, summary, own));
 }
 
 static void judge_wait(struct mst_finding *f, struct mst_explanation *e,
-                       const struct mst_present_worker *w)
+                       const struct mst_held *held)
 {
+    const struct mst_present_worker *w = held->example;
+
     f->code = mst_code_of(w->wait);
     f->certainty = MST_CERTAIN;
     snprintf(f->subject, sizeof f->subject, "%s", w->wait_end);
@@ -143,7 +156,7 @@ static void judge_wait(struct mst_finding *f, struct mst_explanation *e,
                action_now(f->code, w->wait),
                w->path[0] != '\0' ? " One of them runs " : "", w->path,
                w->path[0] != '\0' ? "." : "");
-    if (is_own_end(e, w->wait_end))
+    if (is_own_end(e, held))
         mst_found_answer(f, MST_CALLS_ITSELF, MST_ANSWER_YES);
 }
 
@@ -189,7 +202,7 @@ static void judge_state(struct mst_finding *f, struct mst_explanation *e, struct
 static void judge(struct mst_finding *f, struct mst_explanation *e, struct mst_held *held)
 {
     if (mst_code_of(held->example->wait) != MST_CODE_COUNT)
-        judge_wait(f, e, held->example);
+        judge_wait(f, e, held);
     else if (held->php_busy > 0)
         judge_in_php(f);
     else
@@ -315,7 +328,7 @@ static bool add_most(struct mst_explanation *e, const struct mst_explained_serve
     char sentence[MST_HELD_MAX];
     size_t i;
 
-    judge_wait(&f, e, held->example);
+    judge_wait(&f, e, held);
     for (i = 0; i < e->summary.finding_count; i++)
         if ((e->summary.findings[i].code == MST_CODE_PHP_WORKERS ||
              e->summary.findings[i].code == MST_CODE_APACHE_WORKERS) &&

@@ -220,8 +220,10 @@ static uint64_t ended_by_reload(struct mst_inquiry *q, const struct mst_summary_
 static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server *server,
                           uint64_t by_reload)
 {
-    uint64_t starts = mst_known(server->restarts), generations = mst_known(server->generations);
-    uint64_t first_ns, waited_ns, waited_milli;
+    uint64_t generations = mst_known(server->generations);
+    /* A PHP-FPM that became a daemon makes another board as it reloads. */
+    uint64_t starts = mst_subtract_saturated(mst_known(server->restarts), generations);
+    uint64_t waited_ns, waited_milli;
     struct mst_finding *f;
 
     if (starts + generations == 0)
@@ -234,11 +236,10 @@ static void find_restarts(struct mst_inquiry *q, const struct mst_summary_server
     f->weight = waited_milli > MST_FAILURES_FLOOR_MILLI ? waited_milli : MST_FAILURES_FLOOR_MILLI;
     f->weight += starts > 0 ? MST_WEIGHT_FIRST : 0;
     mst_found_number(f, "waited_ns", waited_ns > 0 ? waited_ns : MST_UNKNOWN);
-    first_ns = first_restart_ns(q, server);
     mst_found_number(f, "restarts", generations);
     mst_found_number(f, "starts", starts);
-    mst_found_number(f, "first_ns", first_ns);
-    mst_say_restarts(f, &q->b, server, first_ns, by_reload > 0);
+    mst_found_number(f, "first_ns", first_restart_ns(q, server));
+    mst_say_restarts(f, &q->b, server, starts > 0, by_reload > 0);
     if (!mst_summary_is_php(server))
         note_old_children(q, f, server);
 }

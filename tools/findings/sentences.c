@@ -323,9 +323,10 @@ void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
     else
         mst_say(waited, sizeof waited, "a request waited %s for one",
                 mst_format_time(mst_php_wait(b->front)->mean_ns).text);
-    MST_TEXT(f, "Idle connections of Apache held PHP's workers: of %s, %s had a connection on "
-             "average, and %s of these ran a request, while %s.",
+    MST_TEXT(f, "Idle connections of Apache held PHP's workers: of %s, %s had a connection%s, and "
+             "%s of these ran a request, while %s.",
              mst_format_count(b->php->workers_limit).text, mst_format_milli(connections_milli).text,
+             f->certainty == MST_CERTAIN ? " on average" : " in the end",
              mst_format_milli(busy_milli).text, waited);
     mst_advise_connections(f);
 }

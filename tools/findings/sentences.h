@@ -48,9 +48,9 @@ void mst_say_cut_short(struct mst_finding *f, const struct mst_summary *s, const
 void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
                     uint64_t killed);
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php);
-/* ended_some: a reload of FPM ended requests. */
+/* anew: it was stopped, and started. ended_some: a reload of FPM ended requests. */
 void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
-                      const struct mst_summary_server *server, uint64_t first_ns, bool ended_some);
+                      const struct mst_summary_server *server, bool anew, bool ended_some);
 /* Adds how many children of the generation before kept their slots, and for how long at most. */
 void mst_say_old_children(struct mst_finding *f, uint64_t children, uint64_t longest_ns);
 
@@ -129,6 +129,9 @@ void mst_say_after_php(struct mst_finding *f, const struct mst_budget *b, uint64
 void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* What to do, for findings that explain makes, too. */
+#define MST_KEEPALIVE_ACTION \
+    "Set a short KeepAliveTimeout, or use the event MPM with PHP-FPM (mod_php needs prefork), " \
+    "which needs no worker for an idle connection; or have more workers."
 void mst_advise_uploads(struct mst_finding *f);
 void mst_advise_connections(struct mst_finding *f);
 /* Of a wait for the server itself: what that means, and another action. */

@@ -36,8 +36,7 @@ void mst_say_keepalive(struct mst_finding *f, const struct mst_budget *b)
              mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
              mst_format_time(server->phases[MST_PHASE_QUEUE].max_ns).text,
              mst_format_percent(mst_budget_milli(b, b->ns[MST_PART_QUEUE])).text);
-    MST_ACTION(f, "Set a short KeepAliveTimeout, or use the event MPM with PHP-FPM (mod_php needs "
-               "prefork), which needs no worker for an idle connection; or have more workers.");
+    MST_ACTION(f, "%s", MST_KEEPALIVE_ACTION);
 }
 
 static bool is_event(const struct mst_budget *b)

@@ -273,9 +273,9 @@ void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php)
 }
 
 void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
-                      const struct mst_summary_server *server, uint64_t first_ns, bool ended_some)
+                      const struct mst_summary_server *server, bool anew, bool ended_some)
 {
-    bool anew = server->restarts != MST_UNKNOWN && server->restarts > 0;
+    uint64_t first_ns = mst_finding_number(f, "first_ns");
     char when[64] = "", waited[96] = "";
 
     if (f->share_milli != MST_UNKNOWN)

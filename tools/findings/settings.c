@@ -166,7 +166,7 @@ void mst_say_changes(char *text, size_t size, const struct mst_changes *c, size_
         add_words(text, size, "%s %s to %s (now %s%s)", lead, c->settings[i].name,
                   c->settings[i].to, c->settings[i].now,
                   c->settings[i].line == MST_UNKNOWN && c->settings[i].file[0] != '\0' ?
-                  ", the default" : "");
+                  ", set in no file" : "");
     add_words(text, size, "%s", c->count > named ? "." : "");
     say_files(text, size, c);
 }

@@ -129,7 +129,7 @@ static bool is_of_workers(enum mst_code code)
            code == MST_CODE_CANNOT_TELL;
 }
 
-/* What is said of that wait without the stall is no headline. Those about the slowest
+/* What is said of that wait without the stall is no headline. The findings about the slowest
  * requests follow from the stall; and so do those about workers, where the requests that the stall
  * held up have at least half of all waits for workers: more workers would have waited there, too.
  */

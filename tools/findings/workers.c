@@ -106,16 +106,13 @@ static bool sampled(struct mst_inquiry *q, const char *condition, uint64_t share
 {
     char sql[320];
     struct mst_query row;
-    bool found;
 
-    snprintf(sql, sizeof sql, "SELECT count(*) AS n FROM samples WHERE server_id = :id "
+    snprintf(sql, sizeof sql, "SELECT count(*) AS number FROM samples WHERE server_id = :id "
              "AND moment IN ('during', 'end') AND :share > 0 AND :factor > 0 AND %s", condition);
     row = mst_query_ask(q->db, sql, q->b.front->id);
     mst_query_set(&row, ":share", (int64_t)share);
     mst_query_set(&row, ":factor", (int64_t)factor);
-    found = mst_query_next(&row) && mst_row_number(&row, "n") > 0;
-    q->failed |= !mst_query_done(&row);
-    return found;
+    return mst_known(mst_end_with_number(q, &row)) > 0;
 }
 
 /* AsyncRequestWorkerFactor, of which event uses the whole part. 0: the server does not tell. */
@@ -333,19 +330,22 @@ static bool find_pools(struct mst_inquiry *q)
     return found;
 }
 
-/* Each worker of FPM takes one connection at a time, and keeps it for as long as Apache does. */
-struct bound { uint64_t connections_milli, busy_milli; };
+/* Each worker of FPM takes one connection at a time, and keeps it for as long as Apache does. A run
+ * of journals (mpmstat explain) has one look, at its end. */
+struct bound { uint64_t looks, connections_milli, busy_milli; };
 
 static bool are_bound(struct mst_inquiry *q, struct bound *bound)
 {
     const struct mst_summary_server *php = q->b.php;
     struct mst_query row = mst_query_ask(q->db,
-        "SELECT CAST(avg(connections) * 1000 AS INTEGER) AS connections, "
+        "SELECT count(*) AS looks, CAST(avg(connections) * 1000 AS INTEGER) AS connections, "
         "CAST(avg(workers_busy) * 1000 AS INTEGER) AS busy FROM samples WHERE server_id = :id "
-        "AND moment IN ('during', 'end') AND connections IS NOT NULL", php->id);
+        "AND connections IS NOT NULL AND moment = (SELECT min(moment) FROM samples WHERE "
+        "server_id = :id AND connections IS NOT NULL AND moment IN ('during', 'end'))", php->id);
 
-    bound->connections_milli = bound->busy_milli = MST_UNKNOWN;
+    bound->looks = bound->connections_milli = bound->busy_milli = MST_UNKNOWN;
     if (mst_query_next(&row)) {
+        bound->looks = mst_row_number(&row, "looks");
         bound->connections_milli = mst_row_number(&row, "connections");
         bound->busy_milli = mst_row_number(&row, "busy");
     }
@@ -370,7 +370,8 @@ static bool find_php_bound(struct mst_inquiry *q)
     queue = mst_known(php->max_listen_queue);
     if (queue == 0 && !php_waited(&q->b))
         return false;
-    f = mst_found(q, MST_CODE_PHP_CONNECTIONS, MST_CERTAIN, q->b.ns[MST_PART_PHP_WAIT]);
+    f = mst_found(q, MST_CODE_PHP_CONNECTIONS, bound.looks > 1 ? MST_CERTAIN : MST_LIKELY,
+                  q->b.ns[MST_PART_PHP_WAIT]);
     f->of = php;
     if (queue > 0) {
         f->share_milli = mst_milli(queue, queue + mst_known(php->max_busy));

@@ -21,6 +21,12 @@ struct mst_proc {
     uint64_t files, files_limit;   /* open descriptors; MST_UNKNOWN */
 };
 
+/* Whether a signal or a debugger holds it. */
+static inline bool mst_proc_is_stopped(const struct mst_proc *proc)
+{
+    return proc->state == 'T' || proc->state == 't';
+}
+
 /* The processes of this machine, as many as this reader may see. */
 struct mst_proc_list {
     size_t count, room;

@@ -221,6 +221,23 @@ def test_a_reload_under_load_keeps_the_board():
         assert board["lifecycle"]["requests_unfinished"] == 0
 
 
+def test_a_reload_of_a_daemon_is_one():
+    """A master that became a daemon becomes another one on USR2: it makes another board, of the
+    next generation."""
+    with FPM(2, settings=settings(), master="process_control_timeout = 10", daemon=True) as fpm:
+        script = fpm.script("nap.php", NAP)
+        assert php.fastcgi(fpm.socket, script) == (200, "done")
+        assert tool.status(fpm.board)["generation"] == 0
+        for generation in (1, 2):
+            master = fpm.pid
+            fpm.reload()
+            assert php.fastcgi(fpm.socket, script) == (200, "done")
+            board = settled(fpm, 1)
+            assert fpm.pid != master and board["pid"] == fpm.pid and board["running"] == "yes"
+            assert board["generation"] == generation
+            assert board["lifecycle"]["generations"] == 1
+
+
 def test_a_reload_that_waits_for_nobody_kills():
     """process_control_timeout's default."""
     with FPM(4, settings=settings()) as fpm, Requests(fpm, query="us=300000") as load:

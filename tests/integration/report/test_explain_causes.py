@@ -13,7 +13,7 @@ from explaining import explain, first
 from processes import children, wait_until
 from recording import AB, ab
 
-pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+needs_fpm = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 
 
 def findings(*boards):
@@ -39,6 +39,7 @@ def load(apache, path, requests, clients):
 
 
 @pytest.mark.skipif(not AB, reason="needs ab")
+@needs_fpm
 def test_the_limit_of_before_a_reload(php_server, fpm_masters):
     """All of two workers were busy; the pool has twenty now, of which one has been."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
@@ -58,6 +59,7 @@ def test_the_limit_of_before_a_reload(php_server, fpm_masters):
 
 
 @pytest.mark.skipif(not AB, reason="needs ab")
+@needs_fpm
 def test_before_a_start_of_php(php_server, fpm_masters):
     """A PHP that has been started since, and has no request yet, leaves the rest to be told."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
@@ -68,6 +70,7 @@ def test_before_a_start_of_php(php_server, fpm_masters):
     assert explain(apache.board, fpm.board)["past"]["servers"][0]["requests"] == 60
 
 
+@needs_fpm
 def test_requests_that_died(php_server, fpm_masters):
     """A signal ends a worker at its request: the answer is 503 for that."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
@@ -108,6 +111,7 @@ def suspended(*boards):
     return first(explain(*boards))
 
 
+@needs_fpm
 def test_stopped_workers(php_server, fpm_masters):
     """Both without a request, and then at their requests, which wait for a lock."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
@@ -133,6 +137,7 @@ def test_stopped_workers(php_server, fpm_masters):
             assert [c.read_response().status for c in connections] == [200, 200]
 
 
+@needs_fpm
 def test_a_server_that_calls_itself(php_server, fpm_masters):
     """Both workers wait for an answer of their own server, which has none left."""
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))

@@ -33,9 +33,9 @@ pm.max_children = {children}
 
 class FPM:
     def __init__(self, children=20, *, settings=None, manager="pm = static", pool="", master="",
-                 wrapper=()):
+                 wrapper=(), daemon=False):
         """settings: name -> value, @ROOT@ in a value is the directory. wrapper: a command
-        in front. pool may begin further pools."""
+        in front. pool may begin further pools. daemon: as an init script starts it."""
         shm = "/dev/shm"
         self.root = Path(tempfile.mkdtemp(prefix="mpmstat-test-fpm-",
                                           dir=shm if os.access(shm, os.W_OK) else None))
@@ -55,6 +55,7 @@ class FPM:
         if "extension" in (settings or {}):
             self.environment.update(build.php_sanitizer_environment(self.reports))
         self.wrapper = [word.replace("@ROOT@", str(self.root)) for word in wrapper]
+        self.daemon = daemon
         self.process = None
 
     def log_text(self):
@@ -89,20 +90,27 @@ class FPM:
         return path
 
     def reload(self):
-        """As an init script does; returns when the workers are other ones."""
-        before = set(self.workers())
+        """As an init script does; returns when the workers are other ones. A daemon's master is
+        another process then."""
+        before, master = set(self.workers()), self.pid
 
         def has_others():
             now = set(self.workers())       # once: all of them may end at any moment
-            return now and not before & now
-        os.kill(self.pid, signal.SIGUSR2)
+            return now and not before & now and (not self.daemon or self.pid != master)
+        os.kill(master, signal.SIGUSR2)
         wait_until(has_others, 30, lambda: "FPM to reload:\n" + self.log_text())
 
     def stop(self):
         """Lets the master end its workers, which only it can name where a wrapper is in
         front: it has a session of its own then. The files stay until the block is left."""
-        if self.process.poll() is None and (self.root / "fpm.pid").exists():
-            processes.kill(self.pid, signal.SIGTERM)
+        if not (self.root / "fpm.pid").exists():
+            return
+        master = self.pid
+        if self.daemon:
+            processes.kill(master, signal.SIGTERM)
+            wait_until(lambda: not processes.is_alive(master), 30, "FPM's daemon to end")
+        elif self.process.poll() is None:
+            processes.kill(master, signal.SIGTERM)
             try:
                 self.process.wait(30)
             except subprocess.TimeoutExpired:
@@ -114,7 +122,8 @@ class FPM:
     def start(self):
         starts = self.log_text().count(READY)
         self.process = subprocess.Popen(
-            [*self.wrapper, build.FPM, "--nodaemonize", *self.arguments],
+            [*self.wrapper, build.FPM, "--daemonize" if self.daemon else "--nodaemonize",
+             *self.arguments],
             env=self.environment, cwd="/", stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
         try:
