@@ -199,15 +199,15 @@ START_TEST(test_sentences)
     set("www", "pm.max_spare_servers", "3");
     mst_change_limit(&c, of_fpm(NULL, 5), 25);
     mst_say_changes(text, sizeof text, &c, 1);
-    ck_assert_str_eq(text, "Have more: so. Also set pm.start_servers to 25 (now 2, as it stands in "
-                     "no file), pm.max_spare_servers to 25 (now 3). Edit /etc/own.conf, check with "
+    ck_assert_str_eq(text, "Have more: so. Also set pm.start_servers to 25 (now 2, set in no "
+                     "file), pm.max_spare_servers to 25 (now 3). Edit /etc/own.conf, check with "
                      "httpd -t, then reload.");
     c.settings[1].file[5] = 'x';
     c.restart = true;
     c.check[0] = text[0] = '\0';
     mst_say_changes(text, sizeof text, &c, 0);
-    ck_assert_str_eq(text, " Set pm.max_children to 25 (now 5), pm.start_servers to 25 (now 2, as "
-                     "it stands in no file), pm.max_spare_servers to 25 (now 3). Edit "
+    ck_assert_str_eq(text, " Set pm.max_children to 25 (now 5), pm.start_servers to 25 (now 2, set "
+                     "in no file), pm.max_spare_servers to 25 (now 3). Edit "
                      "/etc/own.conf and /etc/xwn.conf, check with the server's own test (-t), "
                      "then stop and start it: a reload is not enough.");
 }

@@ -49,7 +49,7 @@ def test_one_with_half_the_php_workers(tmp_path):
     assert "It has 5 workers (pm.max_children) where most have 10." in text
     assert "Requests waited" in text and "for a PHP worker on average" in text
     assert certainty == "certain" and set(about) <= {"php3", "web3"}
-    assert "php3 is the odd one of 3 PHPs" in tool.report(archive, "--format", "text")
+    assert "php3 is the odd one of the 3 PHP servers" in tool.report(archive, "--format", "text")
     run = json.loads(tool.report(archive, "--format", "json"))[0]
     named = {f["code"]: (f["server"], f["servers"]) for f in reversed(run["findings"])}
     order = [f["code"] for f in run["findings"]]
