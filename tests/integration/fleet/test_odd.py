@@ -40,13 +40,14 @@ def waits(apache):
 
 
 def test_one_with_half_the_php_workers(tmp_path):
+    """Of the ten clients of each none waits where PHP has twelve workers."""
     with ExitStack() as stack:
-        fpms, apaches = fleet(stack, [10, 10, 5])
+        fpms, apaches = fleet(stack, [12, 12, 6])
         archive, found = record(tmp_path, fpms, apaches, 300)
         assert [logged(apache) for apache in apaches] == [300, 300, 300]
     about = {subject: (text, certainty) for subject, text, certainty in found}
     text, certainty = about["php3"]
-    assert "It has 5 workers (pm.max_children) where most have 10." in text
+    assert "It has 6 workers (pm.max_children) where most have 12." in text
     assert "Requests waited" in text and "for a PHP worker on average" in text
     assert certainty == "certain" and set(about) <= {"php3", "web3"}
     assert "php3 is the odd one of the 3 PHP servers" in tool.report(archive, "--format", "text")
@@ -56,7 +57,7 @@ def test_one_with_half_the_php_workers(tmp_path):
     assert order.index("php-workers") < order.index("odd-server"), "the cause is first"
     assert named["php-workers"] == ("web3", 1)
     assert named["sleep"][1] == 3
-    assert "web3: PHP's workers ran out: all 5 were busy" in run["verdict"]
+    assert "web3: PHP's workers ran out: all 6 were busy" in run["verdict"]
     assert "All 3 servers, web" in run["verdict"]
     cause = next(f for f in run["findings"] if f["code"] == "php-workers")
     assert cause["action"].startswith("web3: Set pm.max_children to ")

@@ -22,10 +22,12 @@ def silent_backend():
 
 
 def connections_to(listener):
-    """How many there are in the kernel: as many workers wait for an answer."""
+    """How many there are in the kernel: as many workers wait for an answer. By their own ports: a
+    socket can be in the file twice, which the kernel makes piece by piece."""
     port = listener.getsockname()[1]
     rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
-    return sum(int(row[2].split(":")[1], 16) == port and row[3] == "01" for row in rows)
+    return len({row[1] for row in rows
+                if int(row[2].split(":")[1], 16) == port and row[3] == "01"})
 
 
 def all_stuck(apache, backend):
