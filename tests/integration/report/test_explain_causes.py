@@ -10,6 +10,7 @@ import pytest
 
 import php
 from explaining import explain, first
+from php_site import needs_extension
 from processes import children, wait_until
 from recording import AB, ab
 
@@ -140,6 +141,7 @@ def test_stopped_workers(php_server, fpm_masters):
 @needs_fpm
 def test_a_server_that_calls_itself(php_server, fpm_masters):
     """Both workers wait for an answer of their own server, which has none left."""
+    needs_extension("curl")
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
     fpm = fpm_masters[-1]
     apache.page("hello.php", "<?php echo 'hello';")
