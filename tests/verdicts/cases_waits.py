@@ -50,16 +50,16 @@ def locked_file(stage):
 
 @case("tail application-cpu", also="tail", maybe="application-cpu file lock sleep", light=True)
 def sweep_of_sessions(stage):
-    """One request of fifty looks through 30,000 sessions for old ones, as session.gc_probability
-    asks it to: the others nap for 30 ms."""
+    """One request of fifty looks through 60,000 sessions for old ones, as session.gc_probability
+    asks it to: the others nap for 2 ms."""
     apache, _ = stage.roomy_php()
     place = stage.place("sessions")
-    for number in range(30000):
+    for number in range(60000):
         (place / f"sess_{number:026x}").touch()
     apache.page("s.php", f"<?php session_save_path('{place}'); ini_set('session.gc_divisor', 50); "
                          "ini_set('session.gc_probability', 1); session_start(); "
-                         "session_write_close(); usleep(30000); echo 'done';")
-    return stage.record(*stage.ab("/s.php", 2, 500))
+                         "session_write_close(); usleep(2000); echo 'done';")
+    return stage.record(*stage.ab("/s.php", 1, 600))
 
 
 @case("file disk", maybe="disk cpu")

@@ -185,6 +185,9 @@
 #define MST_CPU_PHP_MILLI          950u
 #define MST_CPU_WAITED_MILLI       500u
 #define MST_CPU_SHORT_MILLI        200u
+/* CPUs that were busy nearly all the time are full only where requests waited for one, too: two
+ * requests at a time that compute on two CPUs wait for nothing. */
+#define MST_CPU_QUEUED_MILLI       100u
 /* From this share of the CPUs' time on, full CPUs are full with these requests. */
 #define MST_CPU_OURS_MILLI         500u
 /* From this share of the CPUs' time on, what the hypervisor gave to others was felt here. */

@@ -33,6 +33,7 @@ static bool has_php_quota(const struct mst_summary_server *front,
 struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
 {
     struct mst_cpu_seen seen = { .used_milli = MST_UNKNOWN, .cpus_milli = MST_UNKNOWN };
+    const struct mst_summary_server *counted = b->php;
     uint64_t under_load_ns;
 
     if (!b->front->local || !is_all_php(b))
@@ -40,12 +41,14 @@ struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
     seen.known = true;
     see_cpus(&seen, b);
     seen.cpu_ns = mst_budget_php_cpu_ns(b);
-    if (!seen.has_quota || has_php_quota(b->front, b->php))
+    if (!seen.has_quota || has_php_quota(b->front, b->php)) {
         seen.cpu_ns += b->front->requests * b->front->request_cpu_ns;
+        counted = b->front;
+    }
     seen.waited_milli = mst_budget_run_milli(b, b->ns[MST_PART_CPU_WAIT]);
     under_load_ns = mst_summary_under_load_ns(b->s, b->front);
-    if (b->php->any_busy_ns > 0 && b->php->any_busy_ns < under_load_ns)
-        under_load_ns = b->php->any_busy_ns;
+    if (counted->any_busy_ns > 0 && counted->any_busy_ns < under_load_ns)
+        under_load_ns = counted->any_busy_ns;
     if (seen.cpus_milli != MST_UNKNOWN && seen.cpus_milli > 0 && under_load_ns > 0)
         seen.used_milli = mst_milli(mst_scale(seen.cpu_ns, 1000, seen.cpus_milli), under_load_ns);
     return seen;
@@ -54,7 +57,8 @@ struct mst_cpu_seen mst_cpu_see(const struct mst_budget *b)
 bool mst_cpu_seen_full(const struct mst_cpu_seen *seen)
 {
     return seen->known && (seen->waited_milli >= MST_CPU_WAITED_MILLI ||
-                           (seen->used_milli != MST_UNKNOWN &&
+                           (seen->waited_milli >= MST_CPU_QUEUED_MILLI &&
+                            seen->used_milli != MST_UNKNOWN &&
                             seen->used_milli >= MST_CPU_MUCH_MILLI));
 }
 

@@ -91,15 +91,17 @@ static void find_redirects(struct mst_inquiry *q)
 /* ---- clients ------------------------------------------------------------------------------- */
 
 /* Aborted requests without those of the load's last moment: a load tool that ends by time closes
- * its last connections, too. */
+ * its last connections, too. Clients that no load tool makes do not. */
 static uint64_t aborted_before_the_end(struct mst_inquiry *q)
 {
     const struct mst_summary_server *front = q->b.front;
     uint64_t ended = q->s->ended_ns;
     struct mst_query row;
 
-    if (mst_summary_is_php(front) || front->aborted == 0 || ended == MST_UNKNOWN)
-        return mst_summary_is_php(front) ? front->aborted : 0;
+    if (mst_summary_is_php(front) || front->aborted == 0 || q->s->command_line == NULL)
+        return front->aborted;
+    if (ended == MST_UNKNOWN)
+        return 0;
     row = mst_query_ask(q->db,
         "SELECT count(*) AS number " MST_FROM_APACHES_REQUESTS "AND aborted "
         "AND start_ns + queue_ns + read_ns + handle_ns + send_ns < :end", front->id);

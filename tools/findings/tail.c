@@ -154,9 +154,16 @@ static bool read_parts(struct mst_inquiry *q, struct mst_slow_tail *t)
     return true;
 }
 
-static bool has_headline(const struct mst_summary *s)
+/* Whether another finding says why; of what a few requests computed none does, where most of them
+ * compute for a moment. */
+static bool is_told(const struct mst_summary *s, const struct mst_slow_tail *t)
 {
     size_t i;
+
+    if (t->part == MST_PART_CPU && mst_findings_get(s, MST_CODE_APPLICATION_CPU, "") == NULL &&
+        mst_findings_get(s, MST_CODE_CPU, "") == NULL &&
+        mst_findings_get(s, MST_CODE_CPU_NEIGHBOUR, "") == NULL)
+        return false;
 
     for (i = 0; i < s->finding_count; i++)
         if (s->findings[i].code != MST_CODE_TAIL &&
@@ -184,7 +191,7 @@ void mst_find_tail(struct mst_inquiry *q)
         return;
     look_for_common(q, &t);
     f = mst_found(q, MST_CODE_TAIL, MST_CERTAIN, t.excess_ns);
-    if (has_headline(q->s))
+    if (is_told(q->s, &t))
         f->weight /= 2;   /* the headline says why, the tail which requests */
     if (t.part == MST_PART_QUEUE || t.part == MST_PART_PHP_WAIT ||
         mst_findings_get(q->s, MST_CODE_HELD_BY, "") != NULL)
