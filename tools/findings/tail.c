@@ -164,7 +164,6 @@ static bool is_told(const struct mst_summary *s, const struct mst_slow_tail *t)
         mst_findings_get(s, MST_CODE_CPU, "") == NULL &&
         mst_findings_get(s, MST_CODE_CPU_NEIGHBOUR, "") == NULL)
         return false;
-
     for (i = 0; i < s->finding_count; i++)
         if (s->findings[i].code != MST_CODE_TAIL &&
             s->findings[i].certainty != MST_CANNOT_TELL &&
