@@ -39,7 +39,7 @@ def serial_service_behind_the_stock_pool(stage):
     backend = stage.backend(0.02, serial=True)
     apache, _ = stage.stock_php()
     apache.page("api.php", pages.fetch(backend.url))
-    return stage.record(*stage.ab("/api.php", 20, 150))
+    return stage.record(*stage.ab("/api.php", 20, 250))
 
 
 @chain("cache", "php-workers", light=True)
@@ -48,7 +48,7 @@ def serial_cache_behind_the_stock_pool(stage):
     apache, _ = stage.stock_php()
     apache.page("c.php", f"<?php $r = new Redis(); $r->connect('127.0.0.1', {server.port}); "
                          "$r->rawCommand('DEBUG', 'SLEEP', '0.02'); echo 'done';")
-    return stage.record(*stage.ab("/c.php", 20, 150))
+    return stage.record(*stage.ab("/c.php", 20, 250))
 
 
 @chain("backend", "apache-workers", light=True)
