@@ -6,6 +6,8 @@
 #include "segment/format.h"
 #include "segment/traceparent.h"
 
+#define PORTS_PART 100u   /* of all ports, below which those towards one address are not worth a row */
+
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
 {
     return index < count ? names[index] : NULL;
@@ -281,14 +283,22 @@ int mst_archive_add_pools(struct mst_archive *a, int64_t server_id, enum mst_mom
 }
 
 int mst_archive_add_ports(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
-                          const char *remote, uint64_t ports, uint64_t ports_limit)
+                          const struct mst_ports *ports)
 {
-    const struct port_samples_row row = {
-        .run_id = NUMBER(run_id), .time_ns = NUMBER(wall_ns), .remote = TEXT(remote),
-        .ports = NUMBER(ports), .ports_limit = NUMBER(ports_limit),
-    };
+    int status = 0;
+    size_t i;
 
-    return insert_port_samples(a, &row);
+    for (i = 0; i < ports->count && status == 0; i++) {
+        const struct port_samples_row row = {
+            .run_id = NUMBER(run_id), .time_ns = NUMBER(wall_ns),
+            .remote = TEXT(ports->remotes[i].address), .ports = NUMBER(ports->remotes[i].ports),
+            .ports_limit = NUMBER(ports->limit),
+        };
+
+        if (ports->remotes[i].ports * PORTS_PART >= ports->limit)
+            status = insert_port_samples(a, &row);
+    }
+    return status;
 }
 
 int mst_archive_add_end(struct mst_archive *a, int64_t server_id, const struct mst_sample_end *end)

@@ -18,6 +18,7 @@
 #include "system/cgroup.h"
 #include "system/machine.h"
 #include "system/ownership.h"
+#include "system/ports.h"
 #include "system/proc.h"
 
 #define MST_ARCHIVE_BATCH_NS UINT64_C(250000000)
@@ -124,8 +125,9 @@ int mst_archive_add_sample(struct mst_archive *a, int64_t server_id, enum mst_mo
                            const struct mst_sample *sample, const struct mst_cgroup_use *use);
 int mst_archive_add_pools(struct mst_archive *a, int64_t server_id, enum mst_moment moment,
                           const struct mst_sample *sample);
+/* Addresses that have less than a hundredth of the ports are left out. */
 int mst_archive_add_ports(struct mst_archive *a, int64_t run_id, uint64_t wall_ns,
-                          const char *remote, uint64_t ports, uint64_t ports_limit);
+                          const struct mst_ports *ports);
 int mst_archive_add_end(struct mst_archive *a, int64_t server_id,
                         const struct mst_sample_end *end);
 int mst_archive_add_process(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,

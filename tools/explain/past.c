@@ -491,6 +491,32 @@ static int add_settings(struct mst_explanation *e)
     return status;
 }
 
+static bool any_is_local(const struct mst_explanation *e)
+{
+    size_t i;
+
+    for (i = 0; i < e->server_count; i++)
+        if (e->servers[i].is_running && mst_source_local(e->servers[i].source))
+            return true;
+    return false;
+}
+
+/* Of now, and only where answers failed, as they do where ports have run out: they take a look at
+ * all connections. */
+static bool add_ports(struct mst_explanation *e)
+{
+    struct mst_query q = mst_query_ask(mst_archive_db(e->archive), "SELECT 1 AS one FROM "
+                                       "server_requests WHERE status >= 500 AND :id >= 0 LIMIT 1",
+                                       0);
+    bool has_failed = mst_query_next(&q);
+    struct mst_ports ports;
+
+    if (!mst_query_done(&q))
+        return false;
+    return !has_failed || !any_is_local(e) || !mst_ports_read(&ports) ||
+           mst_archive_add_ports(e->archive, e->run_id, e->until_ns, &ports) == 0;
+}
+
 static bool end(struct mst_explanation *e)
 {
     struct mst_archive_server_end server = { .cpu_ns = MST_UNKNOWN, .lost = 0 };
@@ -510,7 +536,7 @@ static bool end(struct mst_explanation *e)
             mst_archive_end_server(e->archive, e->servers[i].id, &server) != 0)
             return false;
     }
-    return mst_archive_end_run(e->archive, e->run_id, &run) == 0;
+    return add_ports(e) && mst_archive_end_run(e->archive, e->run_id, &run) == 0;
 }
 
 int mst_explain_past(struct mst_explanation *e)

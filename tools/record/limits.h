@@ -20,10 +20,8 @@
 #define MST_START_TOLERANCE_NS   (10 * MST_NS_PER_MS)
 /* Look so often at a server on another machine before the load, for its clock. */
 #define MST_CLOCK_LOOKS          4u
-/* Between two samples of the local ports in use; and which part of all of them towards one address
- * is worth a row: a hundredth. */
+/* Between two samples of the local ports in use. */
 #define MST_PORTS_NS             MST_NS_PER_S
-#define MST_PORTS_PART           100u
 /* CPU time of processes that cannot be seen is recorded from a tenth of all on: what short
  * processes took is not known exactly. It has this name among the programs. */
 #define MST_UNSEEN_PART          10u

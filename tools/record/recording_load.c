@@ -116,20 +116,12 @@ static void check_size(struct mst_recording *r, uint64_t now_ns)
 static int sample_ports(struct mst_recording *r, uint64_t now_ns)
 {
     static struct mst_ports ports;
-    size_t i;
 
     if (now_ns < r->ports_due_ns)
         return 0;
     r->ports_due_ns = now_ns + MST_PORTS_NS;
-    if (!mst_ports_read(&ports))
-        return 0;
-    for (i = 0; i < ports.count; i++)
-        if (ports.remotes[i].ports * MST_PORTS_PART >= ports.limit &&
-            mst_archive_add_ports(r->archive, r->run_id, mst_realtime_ns(),
-                                  ports.remotes[i].address, ports.remotes[i].ports,
-                                  ports.limit) != 0)
-            return -1;
-    return 0;
+    return mst_ports_read(&ports) ? mst_archive_add_ports(r->archive, r->run_id,
+                                                          mst_realtime_ns(), &ports) : 0;
 }
 
 /* After the samples have been taken: the line never delays one. */
