@@ -6,7 +6,8 @@
 #include "segment/format.h"
 #include "segment/traceparent.h"
 
-#define PORTS_PART 100u   /* of all ports, below which those towards one address are not worth a row */
+/* Fewer of all ports towards one address are not worth a row: a hundredth. */
+#define PORTS_PART 100u
 
 static const char *name_of(const char *const *names, uint64_t count, uint64_t index)
 {
