@@ -144,19 +144,16 @@ def test_a_server_that_calls_itself(php_server, fpm_masters):
     needs_extension("curl")
     apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
     fpm = fpm_masters[-1]
+    apache.allow(r"\[proxy")       # it is stopped while they wait
     apache.page("hello.php", "<?php echo 'hello';")
     apache.page("self.php", f"<?php $c = curl_init('http://127.0.0.1:{apache.port}/hello.php'); "
-                            "curl_setopt($c, CURLOPT_TIMEOUT, 10); curl_exec($c);")
-    with asking(apache, "/self.php", 2) as connections:
+                            "curl_setopt($c, CURLOPT_TIMEOUT, 600); curl_exec($c);")
+    with asking(apache, "/self.php", 2):
         wait_until(lambda: first(explain(apache.board, fpm.board))["code"] in ("http", "stream"),
                    30, lambda: explain(apache.board, fpm.board)["past"]["findings"])
         found = first(explain(apache.board, fpm.board))
         assert "is this server itself" in found["text"], found
         assert "More workers would wait" not in found["action"]
-        for connection in connections:
-            connection.read_response()
-    wait_until(lambda: "http" in findings(apache.board, fpm.board), 30, "the journal")
-    assert "is this server itself" in findings(apache.board, fpm.board)["http"]["text"]
 
 
 @pytest.mark.mpms("prefork")
