@@ -14,7 +14,14 @@ from php_site import needs_extension
 from processes import children, wait_until
 from recording import AB, ab
 
-needs_fpm = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+
+@pytest.fixture
+def site(php_server, fpm_masters):
+    """(an Apache, its FPM of two workers)"""
+    if php.why_not_fpm():
+        pytest.skip(php.why_not_fpm())
+    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
+    return apache, fpm_masters[-1]
 
 
 def findings(*boards):
@@ -34,18 +41,17 @@ def asking(apache, path, count):
             connection.close()
 
 
-def load(apache, path, requests, clients):
-    subprocess.run(ab(apache, path, "-q", "-n", str(requests), "-c", str(clients)), check=True,
-                   capture_output=True, timeout=60)
+def keep_both_busy(apache):
+    """60 requests of eight clients."""
+    subprocess.run(ab(apache, "/sleep.php?seconds=0.05&spread=0", "-q", "-n", "60", "-c", "8"),
+                   check=True, capture_output=True, timeout=60)
 
 
 @pytest.mark.skipif(not AB, reason="needs ab")
-@needs_fpm
-def test_the_limit_of_before_a_reload(php_server, fpm_masters):
+def test_the_limit_of_before_a_reload(site):
     """All of two workers were busy; the pool has twenty now, of which one has been."""
-    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
-    fpm = fpm_masters[-1]
-    load(apache, "/sleep.php?seconds=0.05&spread=0", 60, 8)
+    apache, fpm = site
+    keep_both_busy(apache)
     configuration = fpm.root / "fpm.conf"
     configuration.write_text(configuration.read_text().replace("pm.max_children = 2",
                                                                "pm.max_children = 20"))
@@ -60,22 +66,18 @@ def test_the_limit_of_before_a_reload(php_server, fpm_masters):
 
 
 @pytest.mark.skipif(not AB, reason="needs ab")
-@needs_fpm
-def test_before_a_start_of_php(php_server, fpm_masters):
+def test_before_a_start_of_php(site):
     """A PHP that has been started since, and has no request yet, leaves the rest to be told."""
-    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
-    fpm = fpm_masters[-1]
-    load(apache, "/sleep.php?seconds=0.05&spread=0", 60, 8)
+    apache, fpm = site
+    keep_both_busy(apache)
     fpm.stop()
     fpm.start()
     assert explain(apache.board, fpm.board)["past"]["servers"][0]["requests"] == 60
 
 
-@needs_fpm
-def test_requests_that_died(php_server, fpm_masters):
+def test_requests_that_died(site):
     """A signal ends a worker at its request: the answer is 503 for that."""
-    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
-    fpm = fpm_masters[-1]
+    apache, fpm = site
     apache.allow(r"\[proxy")
     apache.page("nap.php", "<?php sleep(20);")
     apache.page("hello.php", "<?php echo 'hello';")
@@ -112,17 +114,15 @@ def suspended(*boards):
     return first(explain(*boards))
 
 
-@needs_fpm
-def test_stopped_workers(php_server, fpm_masters):
+def test_stopped_workers(site):
     """Both without a request, and then at their requests, which wait for a lock."""
-    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
-    fpm = fpm_masters[-1]
+    apache, fpm = site
     lock = fpm.root / "run" / "lock"
     lock.touch(0o666)
     lock.chmod(0o666)
     apache.page("lock.php", f"<?php flock(fopen('{lock}', 'r'), LOCK_EX); echo 'free';")
     workers = children(fpm.pid)
-    with stopped(workers), asking(apache, "/lock.php", 2) as connections:
+    with stopped(workers), asking(apache, "/lock.php", 2):
         found = suspended(apache.board, fpm.board)
         assert found["code"] == "stuck-requests" and "kill -CONT" in found["action"]
         assert found["numbers"]["stopped_pid"] in workers
@@ -138,17 +138,21 @@ def test_stopped_workers(php_server, fpm_masters):
             assert [c.read_response().status for c in connections] == [200, 200]
 
 
-@needs_fpm
-def test_a_server_that_calls_itself(php_server, fpm_masters):
+def test_a_server_that_calls_itself(site):
     """Both workers wait for an answer of their own server, which has none left."""
     needs_extension("curl")
-    apache = php_server("event", workers=50, children=2, settings=php.settings("@ROOT@/run"))
-    fpm = fpm_masters[-1]
+    apache, fpm = site
     apache.allow(r"\[proxy")       # it is stopped while they wait
     apache.page("hello.php", "<?php echo 'hello';")
-    apache.page("self.php", f"<?php $c = curl_init('http://127.0.0.1:{apache.port}/hello.php'); "
+    gate = fpm.root / "gate"       # else one can have its answer before the other begins
+    apache.page("self.php", f"<?php while (!file_exists('{gate}')) {{ usleep(10000); "
+                            "clearstatcache(); } "
+                            f"$c = curl_init('http://127.0.0.1:{apache.port}/hello.php'); "
                             "curl_setopt($c, CURLOPT_TIMEOUT, 600); curl_exec($c);")
     with asking(apache, "/self.php", 2):
+        wait_until(lambda: sum(s["workers_busy"] for s in explain(fpm.board)["now"]) == 2, 30,
+                   "both to be at work")
+        gate.touch()
         wait_until(lambda: first(explain(apache.board, fpm.board))["code"] in ("http", "stream"),
                    30, lambda: explain(apache.board, fpm.board)["past"]["findings"])
         found = first(explain(apache.board, fpm.board))
