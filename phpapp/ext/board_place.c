@@ -347,13 +347,14 @@ static bool open_board(const char *path, char warning[MST_ERROR_MAX], char error
     struct mst_layout layout = wanted_layout();
     struct mst_identity id = identity();
     struct mst_board *b = &mst_php.board;
-    uint64_t generation;
+    uint64_t generation = 0;
 
     if (mst_php.origin == MST_ORIGIN_SHARED)
         return mst_board_share(b, path, &layout, &id, reader_group(), warning, error) == 0;
     if (take_up(path, &layout, &id))
         return true;
-    generation = mst_board_next_generation(path, mst_php.began_pid, mst_php.began_ticks);
+    if (mst_php.origin == MST_ORIGIN_FPM)
+        generation = mst_board_next_generation(path, mst_php.began_pid, mst_php.began_ticks);
     if (mst_board_create(b, path, &layout, &id, reader_group(), warning, error) != 0)
         return false;
     __atomic_store_n(&b->header->generation, generation, __ATOMIC_RELAXED);

@@ -352,8 +352,10 @@ void mst_lifecycle_start(void)
     static bool watching;
 
     mst_php.minit_ns = mst_now_ns();
-    mst_php.began_pid = (uint64_t)getpid();
-    mst_php.began_ticks = mst_host_start_ticks(mst_php.began_pid);
+    if (mst_php.origin == MST_ORIGIN_FPM) {
+        mst_php.began_pid = (uint64_t)getpid();
+        mst_php.began_ticks = mst_host_start_ticks(mst_php.began_pid);
+    }
     if (!watching)
         watching = pthread_atfork(before_fork, NULL, after_fork_in_child) == 0;
 }

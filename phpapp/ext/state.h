@@ -146,7 +146,7 @@ struct mst_php {
     uint32_t            threads;     /* threads that have asked for a worker so far */
     uint64_t            joins;       /* joins so far: a thread's worker can be of an earlier one */
     uint64_t            minit_ns;    /* when PHP started here */
-    uint64_t            began_pid, began_ticks;   /* the process then: FPM becomes a daemon later */
+    uint64_t            began_pid, began_ticks;   /* FPM's process then, which forks a daemon */
     char                boot[MST_HANDOVER_BOOT];   /* BOOT in hand-overs of this boot */
     char                place[MST_HANDOVER_MAX];  /* the place in hand-overs from this machine */
 };

@@ -132,7 +132,8 @@ static const struct { const char *sql, *codes; } found[] = {
       "moment = 'after'", "child-churn" },
     { "UPDATE samples SET in_flight = 0; UPDATE samples SET in_flight = 4 WHERE moment = 'after'",
       "stuck-requests" },
-    /* One that is stopped and started counts anew: what died with it is in its journal. */
+    /* A server that was stopped and started has two boards. Its journals tell which requests
+     * died. */
     { PHP "UPDATE php_requests SET wait_ns = 100000; UPDATE servers SET restarts = 1 WHERE id = 2;"
       "UPDATE samples SET unfinished = 0 WHERE server_id = 2;"
       "INSERT INTO lifecycle (server_id, key, time_ns, event, kind, unfinished, reason) SELECT 2, "

@@ -146,8 +146,9 @@ static void correct_max_busy(struct mst_summary_server *s, uint64_t sampling_ns)
         s->max_busy = s->workers_limit;
 }
 
-/* A server that was stopped and started has counted anew: what its samples say at the end is not of
- * the beginning's counters. Processes, and requests that died, are those of its journals. */
+/* A server that was stopped and started has two boards, and the second one counts from 0: the
+ * difference of two samples says nothing. Its journals tell which processes began and ended, and
+ * how many requests died. */
 static bool count_by_journals(struct mst_summary_server *s, sqlite3 *db)
 {
     const struct mst_row_member members[] = {

@@ -119,7 +119,7 @@ struct sampling {
     uint64_t                     reloaded_ns;   /* the latest reload in the window: before it, the
                                                  * limit is not known; 0: there was none */
     uint64_t                     stepped_busy_ns, stepped_full_ns;   /* until the latest step */
-    uint64_t                     kept_ns;  /* of workers that were neither idle nor at a request */
+    uint64_t                     kept_ns;  /* time of workers without a request, and not idle */
 };
 
 struct events { uint64_t forks, exits, unfinished, generations; };
@@ -236,9 +236,9 @@ static int put_sample(struct sampling *p, enum mst_moment moment)
         : mst_archive_add_sample(p->e->archive, p->s->id, moment, &p->sample, &limit);
 }
 
-/* Of a time without an idle worker, what is not requests' was idle connections': except with event,
- * whose workers do not wait for those, and with HTTP/2, whose requests have other threads. A step
- * that was full in part counts all of its requests. */
+/* While no worker is idle, idle connections hold those that have no request. Not so with event,
+ * whose workers do not wait for idle connections, and with HTTP/2, whose requests run on other
+ * threads. In a step that was full for a part of its time, all of its requests are subtracted. */
 static void take_kept(struct sampling *p, uint64_t busy_ns)
 {
     const struct mst_source_identity *server = mst_source_identity(p->s->source);
@@ -273,11 +273,9 @@ static int take_step(void *context, uint64_t at_ns, uint64_t most, uint64_t busy
     s->workers_limit = was_other ? MST_UNKNOWN : p->limit;
     most = was_other ? MST_UNKNOWN :
            p->limit != MST_UNKNOWN && most > p->limit ? p->limit : most;
-    if (p->pool != NULL && was_other)
-        return 0;
     if (p->pool != NULL) {
         s->pools[0].in_flight = most;
-        return put_sample(p, MST_MOMENT_DURING);
+        return was_other ? 0 : put_sample(p, MST_MOMENT_DURING);
     }
     s->workers_busy = most;
     take_kept(p, busy_ns);
@@ -501,8 +499,8 @@ static bool any_is_local(const struct mst_explanation *e)
     return false;
 }
 
-/* Of now, and only where answers failed, as they do where ports have run out: they take a look at
- * all connections. */
+/* The local ports that are in use at this moment. Counting them reads all connections, so it is
+ * done only where answers failed, as they do where ports have run out. */
 static bool add_ports(struct mst_explanation *e)
 {
     struct mst_query q = mst_query_ask(mst_archive_db(e->archive), "SELECT 1 AS one FROM "
