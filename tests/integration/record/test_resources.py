@@ -321,13 +321,14 @@ def test_cpu_of_a_program_of_the_same_container(as_root, tmp_path):
 @pytest.mark.mpms("event")
 @pytest.mark.skipif(not build.find("h2load"), reason="needs h2load")
 def test_http2_workers_of_a_recording(server, mpm, tmp_path):
-    """Two scripts run at once, until a sample was taken while they did, and others wait."""
+    """Two scripts run at once, until a sample was taken while they did, and others wait: so many that
+    the scripts' own time is far from the tenth that makes them the cause."""
     apache = server(mpm, CGI + "Protocols h2c http/1.1\nH2MinWorkers 2\nH2MaxWorkers 2",
                     modules=[cgi_module(mpm), "http2"])
     path, stop = tmp_path / "runs.sqlite", apache.root / "stop"
     waits = apache.cgi("waits", f'while [ ! -e "{stop}" ]; do sleep 0.02; done\n'
                        "echo Content-Type: text/plain\necho\necho done\n")
-    load = [build.find("h2load"), "-n", "20", "-c", "1", "-m", "20",
+    load = [build.find("h2load"), "-n", "60", "-c", "1", "-m", "60",
             f"http://127.0.0.1:{apache.port}{waits}"]
     with recording(path, *load, targets=[apache.board]) as recorder:
         wait_until(lambda: has(path, "samples WHERE http2_workers_busy = 2", 4), 60, "samples")
