@@ -106,14 +106,20 @@
 /* A thing that serves one request at a time: of so many waits, the distances from each end to the
  * next one, and to the fourth one after it, deviate by at most these parts of their means, two or
  * more were inside at once, and the shortest wait took no longer than this many distances of two
- * ends. Ends at random deviate by 1 and 0.5; those of a Redis that sends two answers at once by
- * 0.86 and 0.16; those of a query without an index, of which two CPUs run two, by 0.76 and 0.24;
- * those of four clients that wait for the same slow thing at once by 1.7 and 0. */
+ * ends. Ends at random deviate by 1 and 0.5; those of planted locks and serial services by less
+ * than 0.1 and 0.04; those of a query without an index, of which two CPUs run two, by 0.76 and
+ * 0.24; those of four clients that wait for the same slow thing at once by 1.7 and 0. */
 #define MST_SERIAL_REQUESTS_MIN    10u
-#define MST_SERIAL_NEXT_MAX        0.95
+#define MST_SERIAL_NEXT_MAX        0.5
 #define MST_SERIAL_FOURTH_MAX      0.2
 #define MST_SERIAL_INSIDE_MIN      1.8
 #define MST_SERIAL_SHORTEST_MAX    1.5
+/* One that sends two or three answers at once, as Redis does: next ones deviate by 1.1, the fourth
+ * ones by 0.26, but the sixteenth ones by 0.07, and no wait is shorter than serving one request. */
+#define MST_TOGETHER_REQUESTS_MIN  64u
+#define MST_TOGETHER_SIXTEENTH_MAX 0.1
+#define MST_TOGETHER_INSIDE_MIN    3.0
+#define MST_TOGETHER_SHORTEST_MIN  0.8
 /* Only those that wait are inside a lock's wait, without the one that has it. */
 #define MST_LOCK_INSIDE_MIN        0.8
 /* A request is slow where it takes more than MST_TAIL_FACTOR times the median, and more than

@@ -24,16 +24,15 @@ static const char *const ends_of[] = {
         "WHERE p.server_id = :id AND p.ghost = 0 AND w.kind = :kind GROUP BY p.rowid ORDER BY 1",
 };
 
-/* A server that serves one at a time can send some answers together: how regular ends are is told
- * by the distance from each to the fourth one after it, too. */
-#define TOGETHER 4u
+#define LATEST 16u   /* ends that are kept */
 
 struct distances { double sum, squares, count; };
 
-/* Of the ends of waits: the latest ones, how far they are apart, the shortest wait. */
+/* Of the ends of waits: the latest ones; how far each is from the next one, the fourth one and the
+ * sixteenth one after it; the shortest wait. */
 struct spacing {
-    uint64_t count, shortest_ns, sum_ns, latest[TOGETHER];
-    struct distances next, fourth;
+    uint64_t count, shortest_ns, sum_ns, latest[LATEST];
+    struct distances next, fourth, sixteenth;
 };
 
 static void add_distance(struct distances *d, uint64_t from, uint64_t to)
@@ -53,21 +52,42 @@ static bool are_regular(const struct distances *d, double most)
     return sqrt(fmax(d->squares / d->count - mean * mean, 0)) <= most * mean;
 }
 
+/* The distance from the end that is `before` ends before this one. */
+static void add_distance_from(struct distances *d, const struct spacing *p, uint64_t before,
+                              uint64_t ended)
+{
+    if (p->count >= before)
+        add_distance(d, p->latest[(p->count - before) % LATEST], ended);
+}
+
 static void add_end(struct spacing *p, uint64_t ended, uint64_t ns)
 {
-    uint64_t *fourth_before = &p->latest[p->count % TOGETHER];
-
     if (ended == MST_UNKNOWN || ns == MST_UNKNOWN)
         return;
-    if (p->count > 0)
-        add_distance(&p->next, p->latest[(p->count - 1) % TOGETHER], ended);
-    if (p->count >= TOGETHER)
-        add_distance(&p->fourth, *fourth_before, ended);
-    *fourth_before = ended;
+    add_distance_from(&p->next, p, 1, ended);
+    add_distance_from(&p->fourth, p, 4, ended);
+    add_distance_from(&p->sixteenth, p, LATEST, ended);
+    p->latest[p->count % LATEST] = ended;
     p->count++;
     if (p->shortest_ns == 0 || ns < p->shortest_ns)
         p->shortest_ns = ns;
     p->sum_ns += ns;
+}
+
+/* Whether the waits ended as where one request at a time is served, and answered at once. */
+static bool are_single(const struct spacing *p)
+{
+    return are_regular(&p->next, MST_SERIAL_NEXT_MAX) &&
+           are_regular(&p->fourth, MST_SERIAL_FOURTH_MAX);
+}
+
+/* The same where some answers are sent together: so no distance is regular but those that are much
+ * longer than what is together. `shortest` and `inside` are in distances of two ends. */
+static bool are_together(const struct spacing *p, double shortest, double inside)
+{
+    return p->count >= MST_TOGETHER_REQUESTS_MIN && inside >= MST_TOGETHER_INSIDE_MIN &&
+           shortest >= MST_TOGETHER_SHORTEST_MIN &&
+           are_regular(&p->sixteenth, MST_TOGETHER_SIXTEENTH_MAX);
 }
 
 /* YES: the waits ended one by one, as regularly as where one request at a time is served, and the
@@ -75,19 +95,21 @@ static void add_end(struct spacing *p, uint64_t ended, uint64_t ns)
  * once on average. UNKNOWN: enough did, but a thinned archive does not have all single ends. */
 static enum mst_answer is_serial(const struct spacing *p, double inside_min, bool has_all_ends)
 {
-    double mean;
+    double mean, inside, shortest;
 
     if (p->count < MST_SERIAL_REQUESTS_MIN)
         return MST_ANSWER_NO;
     mean = p->next.sum / p->next.count;
-    if (mean <= 0 || (double)p->sum_ns / (double)p->count < inside_min * mean)
+    if (mean <= 0)
+        return MST_ANSWER_NO;
+    inside = (double)p->sum_ns / (double)p->count / mean;
+    shortest = (double)p->shortest_ns / mean;
+    if (inside < inside_min)
         return MST_ANSWER_NO;
     if (!has_all_ends)
         return MST_ANSWER_UNKNOWN;
-    return are_regular(&p->next, MST_SERIAL_NEXT_MAX) &&
-           are_regular(&p->fourth, MST_SERIAL_FOURTH_MAX) &&
-           (double)p->shortest_ns <= MST_SERIAL_SHORTEST_MAX * mean ? MST_ANSWER_YES
-                                                                    : MST_ANSWER_NO;
+    return shortest <= MST_SERIAL_SHORTEST_MAX &&
+           (are_single(p) || are_together(p, shortest, inside)) ? MST_ANSWER_YES : MST_ANSWER_NO;
 }
 
 /* Whether each of the server's requests is a row: of a thinned archive, some stand for others. */
