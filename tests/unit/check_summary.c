@@ -282,6 +282,11 @@ START_TEST(test_littles_law_fails)
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_UNKNOWN, "on average read from "
                  "connections, also from some that sent no request");
     unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET held_ns = 0; UPDATE samples SET "
+         "http2_workers_limit = 2, http2_workers_busy = 2");
+    expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_UNKNOWN, "connections with HTTP/2 held "
+                 "workers, too");
+    unmake(&m);
     r.duration_ns = SECOND / 2;
     make(&m, &r, NULL);
     expect_check(&m, MST_CHECK_LITTLES_LAW, MST_ANSWER_UNKNOWN, "too short a run");

@@ -198,9 +198,10 @@ static void check_journal(struct mst_check *check, const struct mst_summary *s)
 
 /* ---- Little's law ---------------------------------------------------------------- */
 
-/* What it means that the two are apart; whether the workers' reading explains it. A worker that
- * reads from a connection on which no request comes (a client that is slow, or gone, or whose
- * packets were lost) spends time that is not a request's. */
+/* What it means that the two are apart; whether something explains it that is not a request's
+ * time. A worker that reads from a connection on which no request comes (a client that is slow, or
+ * gone, or whose packets were lost) spends such time. So does one that has an HTTP/2 connection:
+ * threads of mod_http2 serve its requests. */
 static bool explain_gap(char *text, size_t room, const struct mst_summary_server *server,
                         uint64_t by_requests, uint64_t by_workers)
 {
@@ -208,15 +209,20 @@ static bool explain_gap(char *text, size_t room, const struct mst_summary_server
 
     bool is_reading = by_requests < by_workers && reading != MST_UNKNOWN &&
                       reading >= (by_workers - by_requests) / 2;
+    bool is_http2 = mst_known(server->resources.http2_workers) > 0;
 
     if (by_requests > by_workers)
         snprintf(text, room, ": times or counters are wrong, do not use them");
     else if (is_reading)
         snprintf(text, room, "; %s on average read from connections, also from some that sent "
                  "no request", mst_format_milli(reading).text);
+    else if (is_http2)
+        snprintf(text, room, ": connections with HTTP/2 held workers, too; their requests are "
+                 "served by mod_http2's");
     else
         snprintf(text, room, ": something else than recorded requests held workers");
-    return is_reading && reading >= by_workers - by_requests;
+    return is_reading ? reading >= by_workers - by_requests
+                      : is_http2 && by_requests < by_workers;
 }
 
 /* Why the law cannot be tried on a server. NULL: it can. */
