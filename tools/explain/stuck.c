@@ -258,6 +258,25 @@ static void say_page(struct mst_finding *f, const struct mst_explanation *e)
                 "in flight in Apache are for %s.", count, of, path);
 }
 
+/* What Apache's workers wait for in PHP is what PHP's are stuck in; of several PHPs that are stuck,
+ * it is not known which. */
+static void follow_php(struct mst_finding *f, struct mst_explanation *e)
+{
+    struct mst_finding root = { .share_milli = MST_UNKNOWN };
+    struct mst_held *php = NULL;
+    size_t i, count = 0;
+
+    for (i = 0; i < e->stuck_count; i++)
+        if (e->stuck[i].server->is_php) {
+            php = &e->stuck[i];
+            count++;
+        }
+    if (count != 1)
+        return;
+    judge(&root, e, php);
+    mst_follows(f, &root, false);
+}
+
 static bool add_stuck(struct mst_explanation *e, struct mst_held *held, uint64_t rank)
 {
     struct mst_finding f = { .share_milli = MST_UNKNOWN };
@@ -268,12 +287,14 @@ static bool add_stuck(struct mst_explanation *e, struct mst_held *held, uint64_t
     MST_TEXT(&f, "%s", sentence);
     say_page(&f, e);
     say_more(&f, e, held);
+    if (f.code == MST_CODE_BACKEND && !held->server->is_php)
+        follow_php(&f, e);
     f.requests = held->count;
     f.weight = 2 * MST_WEIGHT_FIRST + rank;
     mst_found_number(&f, "workers_limit", held->limit);
     mst_found_number(&f, "busy", held->busy);
     mst_found_number(&f, "longest_ns", held->longest_ns);
-    mst_found_number(&f, "none_taken_ns", held->idle_ns);
+    mst_found_number(&f, MST_NONE_TAKEN_NS, held->idle_ns);
     return mst_findings_add(&e->summary, &f);
 }
 

@@ -29,6 +29,7 @@ void mst_found_number(struct mst_finding *f, const char *name, uint64_t value);
 uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
 #define MST_AVAILABLE "available_bytes"       /* memory of the machine, when least was */
 #define MST_STOPPED_PID "stopped_pid"         /* a process that was seen stopped */
+#define MST_NONE_TAKEN_NS "none_taken_ns"     /* since when stuck workers have taken no request */
 #define MST_LOST_BY_APACHE "lost_by_apache"   /* 1: it is of requests that Apache gave up */
 #define MST_CONNECT_NS "connect_ns"   /* what of the calls' time connecting has */
 #define MST_OF_CPU "of_cpu_milli"   /* what compiling has of PHP's CPU time */

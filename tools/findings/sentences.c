@@ -398,6 +398,10 @@ void mst_say_consequence(char text[MST_CONSEQUENCE_MAX], const struct mst_findin
     case MST_CODE_SERVER_PACED:
         mst_say(text, MST_CONSEQUENCE_MAX, "the server sent slowly");
         break;
+    case MST_CODE_BACKEND:
+        mst_say(text, MST_CONSEQUENCE_MAX, mst_finding_number(f, MST_NONE_TAKEN_NS) != MST_UNKNOWN ?
+                "Apache is stuck behind it" : "Apache waited for its backend");
+        break;
     case MST_CODE_FILE:
         mst_say(text, MST_CONSEQUENCE_MAX, "PHP waited for files");
         break;

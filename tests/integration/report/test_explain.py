@@ -208,8 +208,8 @@ def test_a_lock_that_is_passed_on(php_server, fpm_masters):
 
 @pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 def test_apache_stuck_for_php(php_server, fpm_masters):
-    """Both are stuck: PHP's lock comes first, and Apache says that it waits for PHP. When the lock
-    is free again, the time in which PHP stood still comes before its workers."""
+    """Both are stuck: PHP's lock comes first, and Apache's workers follow from it. When the lock is
+    free again, the time in which PHP stood still comes before its workers."""
     apache = php_server("worker", workers=WORKERS, threads=WORKERS, children=3,
                         settings=php.settings("@ROOT@/run"))
     lock = fpm_masters[-1].root / "run" / "lock"
@@ -232,9 +232,12 @@ def test_apache_stuck_for_php(php_server, fpm_masters):
         for connection in connections:
             assert connection.read_response().body == b"free"
             connection.close()
-    assert found["past"]["findings"][1]["text"].startswith(
+    behind = next(f for f in found["past"]["findings"] if f["code"] == "backend")
+    assert behind["text"].startswith(
         f"Apache is stuck: all of its {WORKERS} workers wait for PHP (3 of their requests "
         f"are with its workers, {WORKERS - 3} wait for one)")
+    assert behind["caused_by"]["code"] == "lock" and behind["action"] is None, behind
+    assert " So Apache is stuck behind it." in found["past"]["verdict"], found["past"]["verdict"]
     wait_until(lambda: explain(apache.board, board)["past"]["servers"][1]["requests"] == WORKERS,
                30, "the journal")
     found = explain(apache.board, board)
