@@ -95,8 +95,9 @@ def graceful_restart_of_worker_under_load(stage):
     return stage.record(*stage.ab("/nap.php", 8, 1000))
 
 
-@case("sleep server-restarted answers-5xx", maybe="sleep server-restarted requests-died answers-5xx "
-      "child-churn", never="php-spawning php-workers apache-workers")
+@case("sleep server-restarted answers-5xx",
+      maybe="sleep server-restarted requests-died answers-5xx child-churn",
+      never="php-spawning php-workers apache-workers")
 def reload_of_php(stage):
     apache, fpm = stage.roomy_php(20)
     apache.page("nap.php", pages.nap(20))

@@ -56,7 +56,8 @@ def plugin_calls_a_slow_service_on_mod_php(stage):
     return stage.record(*stage.ab("/p.php", 5, 90))
 
 
-@case("http php-workers", also="http", maybe="php-workers", light=True)
+@case("http php-workers", also="http", maybe="php-workers", says="is this server itself",
+      light=True)
 def cron_calls_its_own_site(stage):
     """Each third page starts another one of the same pool, and waits for its answer: a second at
     most, as WordPress does, for all five can wait so."""
@@ -101,17 +102,28 @@ def backup_takes_the_disk(stage):
 
 # ---- PHP -------------------------------------------------------------------------------
 
+MANY = ("<?php\n" + "".join(f"function f{i}($a) {{ return $a . '{i}' . strlen($a) * {i}; }}\n"
+                            for i in range(3000)) + "echo 'done';")
+
+
 @case("compiling cpu application-cpu", also="compiling", within=2, maybe="application-cpu cpu")
 def no_opcache_on_mod_php(stage):
     apache = stage.apache("prefork", "php_admin_flag opcache.enable off\n", stock=True,
                           mod_php=True)
-    lines = "".join(f"function f{i}($a) {{ return $a . '{i}' . strlen($a) * {i}; }}\n"
-                    for i in range(3000))
-    apache.page("many.php", f"<?php\n{lines}echo 'done';")
+    apache.page("many.php", MANY)
     return stage.record(*stage.wrk("/many.php", 4))
 
 
-@case("sleep cold-start", also="cold-start", within=2, maybe="tail", light=True)
+@case("compiling cpu application-cpu", also="compiling", within=3,
+      maybe="application-cpu cpu php-workers")
+def no_opcache_on_the_stock_pool(stage):
+    apache, _ = stage.stock_php(settings={"opcache.enable": "0"})
+    apache.page("many.php", MANY)
+    return stage.record(*stage.wrk("/many.php", 4))
+
+
+@case("sleep cold-start", also="cold-start", within=2, maybe="tail", says="The first answer came",
+      light=True)
 def first_requests_fill_a_cache(stage):
     """All that comes before the cache is full waits for that, two seconds; later pages do not."""
     apache, _ = stage.roomy_php(20)
@@ -209,6 +221,44 @@ def children_of_the_stock_prefork_are_stopped(stage):
                 stage.stack.callback(os.kill, slot["pid"], signal.SIGCONT)
     stage.after(60, stop)
     return stage.record(*stage.hey("/nap.php", 5, "-t", "2", seconds=5))
+
+
+# ---- what holds workers ----------------------------------------------------------------
+
+@case("php-workers", also="h2-workers", follows="h2-workers<php-workers", maybe="sleep")
+def streams_of_http2_wait_for_the_stock_pool(stage):
+    """Two connections of a hundred streams each: more than a child has workers for HTTP/2."""
+    apache = stage.apache("event", "Protocols h2c http/1.1\n", stock=True, fpm=stage.fpm(),
+                          modules=["http2"])
+    apache.page("nap.php", pages.NAP)
+    return stage.record(*stage.h2load("/nap.php", 2, 100, 600))
+
+
+@case("slow-headers", also="apache-workers", follows="apache-workers<slow-headers",
+      maybe="apache-spawning accept-queue")
+def slow_headers_hold_the_stock_prefork(stage):
+    stage.apache("prefork", stock=True, mod_php=True)
+    return stage.record(*stage.python(pages.SLOW_HEADERS, stage.apaches[0].port, 220, 10))
+
+
+@case("slow-upload", also="apache-workers", follows="apache-workers<slow-upload",
+      maybe="apache-spawning accept-queue")
+def slow_posts_hold_the_stock_prefork(stage):
+    apache = stage.apache("prefork", stock=True, mod_php=True)
+    apache.page("p.php", "<?php echo strlen(file_get_contents('php://input'));")
+    return stage.record(*stage.python(pages.SLOW_POSTS, apache.port, 220, 2, 10, "/p.php"))
+
+
+# ---- reloads -----------------------------------------------------------------------------
+
+@case("sleep server-restarted", also="server-restarted", maybe="tail",
+      never="apache-spawning apache-workers")
+def reload_of_the_stock_prefork(stage):
+    """A graceful one: it loses no request."""
+    apache = stage.apache("prefork", stock=True, mod_php=True)
+    apache.page("nap.php", pages.nap(150))
+    stage.after(40, lambda: apache.restart(wait=False))
+    return stage.record(*stage.ab("/nap.php", 5, 150))
 
 
 # ---- healthy ---------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def serial_service_by_curl(stage):
     return stage.record(*stage.ab("/api.php", 10, 150))
 
 
-@case("http", also="php-workers", follows="php-workers<http")
+@case("http", also="php-workers", follows="php-workers<http", says="is this server itself")
 def page_that_calls_its_own_server(stage):
     """Each of four requests holds a worker of five, and wants a second one."""
     apache, _ = stage.stock_php(manager="pm = static")

@@ -26,14 +26,15 @@ class Case:
     within: int = 0             # also: among so many first ones; 0: anywhere
     fast: bool = False          # in the half that make check-verdicts-fast runs
     light: bool = False         # it takes a quarter of a CPU: it runs beside other light ones
+    says: str = ""              # a phrase in the text of a finding that is expected
     followed: bool = False      # its advice is followed, and the rate that it predicts is met
 
 
 CASES = {}
 
 
-def case(expected, *, also="", maybe="", never="", follows="", within=0, fast=False, light=False,
-         followed=False):
+def case(expected, *, also="", maybe="", never="", follows="", within=0, says="", fast=False,
+         light=False, followed=False):
     """The function below it is a case; codes are words in a string, of `follows` SYMPTOM<ROOT."""
     def add(plant):
         name = plant.__name__.replace("_", "-")
@@ -41,7 +42,7 @@ def case(expected, *, also="", maybe="", never="", follows="", within=0, fast=Fa
         CASES[name] = Case(name, set(expected.split()), plant, set(also.split()),
                            set(maybe.split()), set(never.split()),
                            tuple(tuple(link.split("<")) for link in follows.split()), within, fast,
-                           light, followed)
+                           light, says, followed)
         return plant
     return add
 
@@ -120,6 +121,9 @@ def judge(wanted, findings):
     if first in wanted.expected:
         missing = wanted.also - set(codes[:wanted.within] if wanted.within else codes)
         missing |= set(unlinked(wanted, findings))
+        if not any(wanted.says in f.get("text", "") for f in findings
+                   if f["code"] in wanted.expected | wanted.also):
+            return "wrong", f'"{wanted.says}" is not said'
         return ("empty", f"nothing of {', '.join(sorted(missing))}") if missing else ("right", "")
     if first in SAYS_NOTHING:
         return "empty", first

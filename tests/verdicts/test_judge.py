@@ -49,6 +49,16 @@ def test_a_chain(cause, outcome):
     assert judge(wanted, found)[0] == outcome
 
 
+@pytest.mark.parametrize("text, outcome", [
+    ("PHP's workers of the pool shop ran out", "right"),
+    ("PHP's workers of the pool www ran out", "wrong")])
+def test_a_phrase(text, outcome):
+    wanted = Case("a-case", {"php-workers"}, None, maybe={"sleep"}, says="pool shop")
+    found = findings("php-workers", "sleep")
+    found[0]["text"], found[1]["text"] = text, "the pool shop"
+    assert judge(wanted, found)[0] == outcome
+
+
 @pytest.mark.parametrize("followed, outcome", [
     ({"workers": 20, "predicted": 100.0, "met": 80.0}, "right"),
     ({"workers": 20, "predicted": 100.0, "met": 70.0}, "wrong"),

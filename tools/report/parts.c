@@ -87,7 +87,7 @@ static void put_times(struct mst_doc_table *t, const struct mst_summary_server *
 static void put_table(const struct mst_doc *doc, const struct mst_summary_server *server)
 {
     static const struct mst_doc_column columns[] = {
-        { "phase", .kind = MST_DOC_NAME }, { "mean", .quantity = MST_QUANTITY_TIME },
+        { "part", .kind = MST_DOC_NAME }, { "mean", .quantity = MST_QUANTITY_TIME },
         { "p50", .quantity = MST_QUANTITY_TIME }, { "p90", .quantity = MST_QUANTITY_TIME },
         { "p95", .quantity = MST_QUANTITY_TIME }, { "p99", .quantity = MST_QUANTITY_TIME },
         { "p99.9", .quantity = MST_QUANTITY_TIME }, { "max", .quantity = MST_QUANTITY_TIME },
@@ -120,7 +120,8 @@ void mst_parts_put(const struct mst_doc *doc, const struct mst_summary_server *s
     };
 
     mst_doc_heading(doc, "Where the time went");
-    mst_doc_explain(doc, "The parts add up to the total, exactly; held is for how long a request "
+    mst_doc_explain(doc, "The parts add up to the total, exactly: queue, read, handle and send are "
+                    "what the other parts leave of these phases. held is for how long a request "
                     "kept a worker, and front was before Apache, and is not in the total.");
     sum_parts(parts_ns, server);
     bar.count = mst_parts_segments(segments, parts_ns);

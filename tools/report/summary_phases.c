@@ -110,7 +110,8 @@ static void put_run(const struct table *t, const struct mst_summary_times *whole
 }
 
 /* php_run has two rows: one behind php_wait in the phase `handle`, and one in the phase `send` for
- * the part that ran while the answer was sent. In brief both are one row. */
+ * the part that ran while the answer was sent. In brief both are one row, with the parts below it;
+ * else that row follows the total. */
 static void put_parts(const struct table *t, enum mst_within within,
                       const struct mst_summary_times *whole, enum level level)
 {
@@ -191,6 +192,10 @@ void mst_summary_phases_text(struct mst_sink *sink, const struct mst_summary_ser
         if (form->brief && is_overall(phases[i]))
             continue;
         put_phase(&t, phases[i]);
+    }
+    if (!form->brief && server->php.joined > 0) {
+        put_row(&t, PHASE, "php_run", &server->php.run);
+        put_run(&t, &server->php.run);
     }
     if (!form->brief && mst_summary_has_interval(server, MST_INTERVAL_UNDELIVERED))
         put_undelivered(sink, &server->intervals[MST_INTERVAL_UNDELIVERED]);
