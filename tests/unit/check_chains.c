@@ -95,6 +95,40 @@ START_TEST(test_chains)
 }
 END_TEST
 
+#define RESETS "UPDATE client_results SET failed = 100, failed_receive = 100;"
+#define FILES  "INSERT INTO process_samples VALUES (1, 1, 7, 1000, 1, 60, 60, NULL);"
+#define PORTS  "INSERT INTO port_samples VALUES (1, 1, '127.0.0.1:9', 28230, 28232);"
+#define HALF(status) "UPDATE server_requests SET status = " status " WHERE key % 2 = 0;"
+
+/* full: all of Apache's workers are busy, and requests wait for one. */
+static const struct { bool full; const char *sql; enum mst_code symptom, root; } failures[] = {
+    { true, RESETS, MST_CODE_CLIENT_ERRORS, MST_CODE_APACHE_WORKERS },
+    { false, RESETS "UPDATE samples SET unfinished = 0; UPDATE samples SET unfinished = 100 "
+      "WHERE moment = 'after'", MST_CODE_CLIENT_ERRORS, MST_CODE_REQUESTS_DIED },
+    { false, RESETS "UPDATE samples SET generations = 1; UPDATE samples SET generations = 2 "
+      "WHERE moment = 'after'", MST_CODE_CLIENT_ERRORS, MST_CODE_SERVER_RESTARTED },
+    { false, RESETS FILES, MST_CODE_CLIENT_ERRORS, MST_CODE_DESCRIPTORS },
+    { false, HALF("403") FILES, MST_CODE_ANSWERS_4XX, MST_CODE_DESCRIPTORS },
+    { false, HALF("503") FILES, MST_CODE_ANSWERS_5XX, MST_CODE_DESCRIPTORS },
+    { false, HALF("503") PORTS, MST_CODE_ANSWERS_5XX, MST_CODE_LOCAL_PORTS },
+};
+
+START_TEST(test_failures)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    if (failures[_i].full) {
+        r.busy = r.limit;
+        r.queue_ns = 24 * MS;
+    }
+    make(&m, &r, failures[_i].sql);
+    expect_cause(&m, failures[_i].symptom, failures[_i].root);
+    check_output(&m.s);
+    unmake(&m);
+}
+END_TEST
+
 /* Failures stay first; what took the time is their cause. */
 START_TEST(test_time_outs)
 {
@@ -277,6 +311,7 @@ int main(void)
     TCase *tests = tcase_create("chains");
 
     tcase_add_loop_test(tests, test_chains, 0, (int)(sizeof chains / sizeof *chains));
+    tcase_add_loop_test(tests, test_failures, 0, (int)(sizeof failures / sizeof *failures));
     tcase_add_test(tests, test_time_outs);
     tcase_add_test(tests, test_an_error_that_took_long);
     tcase_add_test(tests, test_full_cpus);

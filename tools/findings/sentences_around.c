@@ -329,7 +329,8 @@ void mst_say_whose(struct mst_finding *f, const struct mst_holder *h)
 {
     MST_MORE(f, " %s has %s of this %s, and %s of the requests.", h->name,
              mst_format_percent(mst_holder_of_time_milli(h)).text,
-             f->code == MST_CODE_APPLICATION_CPU ? "time" : "wait",
+             f->code == MST_CODE_APPLICATION_CPU || f->code == MST_CODE_CANNOT_TELL ? "time"
+                                                                               : "wait",
              mst_format_percent(mst_holder_of_requests_milli(h)).text);
 }
 

@@ -65,12 +65,23 @@ static void note_own_end(struct mst_finding *f, struct mst_inquiry *q,
 #define COMPUTED_BY(name) \
     "SELECT " name " AS name, user_ns + system_ns AS time_ns, 0 AS waited_ns " \
     MST_FROM_PHPS_REQUESTS
+#define UNSEEN_BY(name) \
+    "SELECT " name " AS name, max(handle_ns - coalesce(checks_ns, 0) - coalesce(upload_ns, 0) - " \
+    "coalesce(backend_ns, 0), 0) AS time_ns, 0 AS waited_ns " MST_FROM_APACHES_REQUESTS
+#define REST_BY(name) \
+    "SELECT " name " AS name, max(run_ns - coalesce(user_ns, 0) - coalesce(system_ns, 0) - " \
+    "coalesce(cpu_wait_ns, 0) - coalesce(waits_ns, 0), 0) AS time_ns, 0 AS waited_ns " \
+    MST_FROM_PHPS_REQUESTS
 static const struct mst_holders php_holders[] = {
     { WAITED_BY(MST_PHPS_PATH), true, NULL }, { WAITED_BY("script"), false, NULL },
 }, computing_holders[] = {
     { COMPUTED_BY(MST_PHPS_PATH), true, NULL }, { COMPUTED_BY("script"), false, NULL },
 }, apache_holders[] = {
     { BACKEND_BY("path"), true, NULL }, { BACKEND_BY("label"), false, NULL },
+}, unseen_holders[] = {
+    { UNSEEN_BY("path"), true, NULL }, { UNSEEN_BY("label"), false, NULL },
+}, rest_holders[] = {
+    { REST_BY(MST_PHPS_PATH), true, NULL }, { REST_BY("script"), false, NULL },
 };
 
 /* holders: pages, and the groups that every archive has. */
@@ -242,19 +253,35 @@ static void find_computing(struct mst_inquiry *q)
     note_holder(f, q, computing_holders, q->b.php, NULL);
 }
 
-/* Most of the time is the handler's, and nothing here looks inside. */
+static bool is_longest(const struct mst_budget *b, uint64_t ns)
+{
+    enum mst_part part;
+
+    for (part = 0; part < MST_PART_COUNT; part++)
+        if (part != MST_PART_HANDLE && part != MST_PART_REST && b->ns[part] > ns)
+            return false;
+    return true;
+}
+
+/* Most of the time, or more than any other part has, is the handler's, and nothing here looks
+ * inside. */
 static void find_unseen(struct mst_inquiry *q)
 {
     const struct mst_budget *b = &q->b;
     uint64_t ns = b->ns[MST_PART_HANDLE] + b->ns[MST_PART_REST];
     struct mst_finding *f;
 
-    if (mst_budget_milli(b, ns) < MST_HOLDER_TIME_MILLI ||
+    if (mst_budget_milli(b, ns) < (is_longest(b, ns) ? MST_HEADLINE_MILLI
+                                                     : MST_HOLDER_TIME_MILLI) ||
         mst_budget_mean_ns(b, ns) < MST_COMPUTING_MEAN_MIN_NS)
         return;
     f = mst_found(q, MST_CODE_CANNOT_TELL, MST_CANNOT_TELL, ns);
     f->weight = MST_HEADLINE_MILLI;   /* what is known comes first */
     mst_say_unseen(f, b, ns);
+    if (b->php == NULL)
+        note_holder(f, q, unseen_holders, b->front, NULL);
+    else if (b->ns[MST_PART_REST] > b->ns[MST_PART_HANDLE])
+        note_holder(f, q, rest_holders, b->php, NULL);
 }
 
 void mst_find_waits(struct mst_inquiry *q)

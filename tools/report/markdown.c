@@ -76,6 +76,8 @@ static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
     if (s->thinned[0] != '\0')
         mst_markdown(sink, "%s\n\n", s->thinned);
     mst_markdown(sink, "**%s**\n", s->verdict);
+    for (i = 0; i < s->note_count; i++)
+        mst_doc_paragraph(&doc, MST_STYLE_WARNING, "%s", s->notes[i]);
     put_findings(&doc, s);
     put_checks(&doc, s);
     mst_servers_put(&doc, s, &(struct mst_text_form){ 0 });
