@@ -65,8 +65,10 @@ WAIT_AND_RUN = POOL + ',phase=~"php_wait|php_run"'
 FAILED = f"{ERRORS} / ({ANSWERS} > 0)"
 ALL = f"{APACHE},{REAL}"
 PHP_WAIT, PHP_RUN = seconds(PHP, "php_wait"), seconds(PHP, "php_run")
-REST = (f"clamp_min({seconds(ALL, 'handle')} - ({PHP_WAIT} or vector(0))"
-        f" - ({PHP_RUN} or vector(0)), 0)")
+OF_PHP = f"(({PHP_WAIT} or vector(0)) + ({PHP_RUN} or vector(0)))"
+# Where PHP has more than all of `handle`, it ran on in `send`.
+REST = f"clamp_min({seconds(ALL, 'handle')} - {OF_PHP}, 0)"
+SEND = f"({seconds(ALL, 'send')} - clamp_min({OF_PHP} - {seconds(ALL, 'handle')}, 0))"
 
 # Title, unit, description, from where on it is orange and red, query. Titles are short: at a width
 # of 1280 there is room for 18 characters.
@@ -111,7 +113,7 @@ ROWS = [
          "also those without PHP, so that the parts sum to the whole: of all labels and pools.",
          [(each(seconds(ALL, "queue")), "queue"), (each(seconds(ALL, "read")), "read"),
           (each(PHP_WAIT), "wait for a PHP worker"), (each(PHP_RUN), "PHP"),
-          (each(REST), "rest of handle"), (each(seconds(ALL, "send")), "send")]),
+          (each(REST), "rest of handle"), (each(SEND), "rest of send")]),
         ("Apache's workers by state", "short", AREAS, "",
          [(f"sum by (state) (mpmstat_workers{{{APACHE}}})", "{{state}}"),
           (f"sum(mpmstat_workers_limit{{{APACHE}}})", "limit")]),
@@ -225,7 +227,7 @@ PAGES = dict(re.findall(r"--(\w+): light-dark\((#\w+)",
                         (Path(__file__).parent / "../lib/render/assets/colours.css").read_text()))
 COLOURS = {name: PAGES[there] for name, there in (
     ("queue", "queue"), ("read", "read"), ("wait for a PHP worker", "php_wait"),
-    ("PHP", "php_run"), ("rest of handle", "handle"), ("send", "send"),
+    ("PHP", "php_run"), ("rest of handle", "handle"), ("rest of send", "send"),
     ("reading", "read"), ("handling", "handle"), ("sending", "send"), ("keepalive", "keepalive"),
     ("closing", "closing"), ("logging", "upload"), ("idle", "idle"),
     ("database", "database"), ("cache", "cache"), ("http", "http"), ("lock", "lock"),
