@@ -312,22 +312,13 @@ lab_left_out =
 if !WITH_LAB
 lab_left_out += --ignore=$(srcdir)/tests/integration/lab
 endif
-# Tests that fail while others take the machine from them run once more, alone, up to so many.
-SECOND_CHANCES = 5
 check-integration: need-pytest all tests/integration/support/make_board $(shallow_bind) \
 		$(hostile_workers)
 	@$(TEST_SETTINGS) export $(TEST_NAMES) PYTHONDONTWRITEBYTECODE=1; \
 	parallel=`$(PYTHON) -c 'import os, xdist; print("--dist loadfile -n", 2 * os.cpu_count())' \
 		2>/dev/null`; \
-	cache=`pwd`/tests/integration/.pytest_cache; rm -rf "$$cache"; \
-	pytest="$(PYTHON) -m pytest -o cache_dir=$$cache $(lab_left_out) $(srcdir)/tests/integration"; \
+	pytest="$(PYTHON) -m pytest -p no:cacheprovider $(lab_left_out) $(srcdir)/tests/integration"; \
 	$$pytest -m 'not alone' $$parallel $(PYTEST_ARGS); together=$$?; \
-	again="$$pytest --last-failed --last-failed-no-failures none"; \
-	failed=`$$again --collect-only -q 2>/dev/null | grep -c ::`; \
-	if test $$together = 1 && test $$failed -gt 0 && test $$failed -le $(SECOND_CHANCES); then \
-		echo "$$failed failed while others ran: again, alone. What passes now is unstable: mend it"; \
-		$$again $(PYTEST_ARGS); together=$$?; \
-	fi; \
 	$$pytest -m alone $(PYTEST_ARGS); alone=$$?; \
 	case $$together,$$alone in 0,0 | 0,5 | 5,0) ;; *) exit 1 ;; esac
 
@@ -353,6 +344,6 @@ EXTRA_DIST += tests/architecture tests/hard tests/golden tests/cases tests/fuzz/
 # Of whole folders make dist takes what was built there, too.
 dist-hook:
 	find $(distdir)/tests \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name .libs -o \
-		-name .deps -o -name .dirstamp -o -name __pycache__ -o -name '.pytest_cache' \) \
+		-name .deps -o -name .dirstamp -o -name __pycache__ \) \
 		-exec rm -rf {} +
 	cd $(distdir) && rm -f $(check_PROGRAMS) $(EXTRA_PROGRAMS)
