@@ -563,6 +563,31 @@ START_TEST(test_one_at_a_time)
 }
 END_TEST
 
+/* A part of the time that nothing explains is told where it is the largest one, with whose it is. */
+START_TEST(test_unseen)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    make(&m, &r, "UPDATE server_requests SET handle_ns = 25000000, checks_ns = 0, upload_ns = 0, "
+         "backend_ns = 0, send_ns = 60000000, send_client_ns = 20000000, send_network_ns = "
+         "20000000, send_server_ns = 20000000; UPDATE server_requests SET label = 'b', handle_ns = "
+         "250000000, send_ns = 0, send_client_ns = 0, send_network_ns = 0, send_server_ns = 0 "
+         "WHERE key % 10 = 0");
+    f = finding(&m, MST_CODE_CANNOT_TELL);
+    ck_assert_uint_lt(f->share_milli, 500);
+    ck_assert_msg(strstr(f->text, "what it did is not measured") != NULL, "%s", f->text);
+    ck_assert_msg(strstr(f->text, " b has 52.") != NULL, "%s", f->text);
+    unmake(&m);
+    make(&m, &r, "UPDATE server_requests SET handle_ns = 25000000, checks_ns = 0, upload_ns = 0, "
+         "backend_ns = 0, send_ns = 60000000, send_client_ns = 30000000, send_network_ns = "
+         "30000000, send_server_ns = 0");
+    ck_assert_ptr_null(mst_findings_get(&m.s, MST_CODE_CANNOT_TELL, ""));
+    unmake(&m);
+}
+END_TEST
+
 /* What the finding of that code says of a thinned archive: "one_at_a_time" is null, or 0. */
 static void expect_one_at_a_time(const char *changes, enum mst_code code, bool is_known)
 {
@@ -1221,6 +1246,7 @@ int main(void)
     tcase_add_loop_test(tests, test_spare_processes, 0, 3);
     tcase_add_test(tests, test_held_by);
     tcase_add_test(tests, test_one_at_a_time);
+    tcase_add_test(tests, test_unseen);
     tcase_add_test(tests, test_one_at_a_time_of_a_thinned_archive);
     tcase_add_test(tests, test_one_at_a_time_of_few_requests);
     tcase_add_test(tests, test_advice_of_a_thinned_archive);
