@@ -355,7 +355,7 @@ def test_markdown_says_the_same(archive, servers):
     so the heading's level is asked for."""
     text = tool.report("--format", "md", archive)
     section = text.split("#### Where the time went\n", 1)[1]
-    table = section.split("\n\n| phase |", 1)[1].split("\n\n")[0]
+    table = section.split("\n\n| part |", 1)[1].split("\n\n")[0]
     server, count = front(servers), 0
     for name, mean in re.findall(r"^\| (\w+) \| ([^|]*) \|", table, re.MULTILINE):
         if name in server["parts"]:
