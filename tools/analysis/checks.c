@@ -217,8 +217,8 @@ static bool explain_gap(char *text, size_t room, const struct mst_summary_server
         snprintf(text, room, "; %s on average read from connections, also from some that sent "
                  "no request", mst_format_milli(reading).text);
     else if (is_http2)
-        snprintf(text, room, ": connections with HTTP/2 held workers, too; their requests are "
-                 "served by mod_http2's");
+        snprintf(text, room, ": connections with HTTP/2 held workers, too, while threads of "
+                 "mod_http2 serve the requests");
     else
         snprintf(text, room, ": something else than recorded requests held workers");
     return is_reading ? reading >= by_workers - by_requests

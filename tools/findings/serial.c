@@ -24,7 +24,7 @@ static const char *const ends_of[] = {
         "WHERE p.server_id = :id AND p.ghost = 0 AND w.kind = :kind GROUP BY p.rowid ORDER BY 1",
 };
 
-#define LATEST 16u   /* ends that are kept */
+#define LATEST 16u   /* ends that are kept: no distance goes further back */
 
 struct distances { double sum, squares, count; };
 
@@ -66,7 +66,7 @@ static void add_end(struct spacing *p, uint64_t ended, uint64_t ns)
         return;
     add_distance_from(&p->next, p, 1, ended);
     add_distance_from(&p->fourth, p, 4, ended);
-    add_distance_from(&p->sixteenth, p, LATEST, ended);
+    add_distance_from(&p->sixteenth, p, 16, ended);
     p->latest[p->count % LATEST] = ended;
     p->count++;
     if (p->shortest_ns == 0 || ns < p->shortest_ns)
