@@ -183,6 +183,23 @@ START_TEST(test_full_cpus)
 }
 END_TEST
 
+/* Most of what PHP computes is compiling, and as long as it computes it waits for a CPU. */
+START_TEST(test_full_of_compiling)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, PHP "UPDATE server_requests SET handle_ns = 60000000;"
+                 "UPDATE php_requests SET wait_ns = 0, run_ns = 59000000, user_ns = 34000000, "
+                 "system_ns = 1000000, cpu_wait_ns = 23000000, waits_ns = 0, "
+                 "compile_ns = 26000000, cached = 0;"
+                 "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server', NULL)");
+    expect_cause(&m, MST_CODE_CPU, MST_CODE_COMPILING);
+    unmake(&m);
+}
+END_TEST
+
 /* What the hypervisor took is no neighbour's, and nobody's of this machine. */
 START_TEST(test_stolen_time)
 {
@@ -315,6 +332,7 @@ int main(void)
     tcase_add_test(tests, test_time_outs);
     tcase_add_test(tests, test_an_error_that_took_long);
     tcase_add_test(tests, test_full_cpus);
+    tcase_add_test(tests, test_full_of_compiling);
     tcase_add_test(tests, test_stolen_time);
     tcase_add_test(tests, test_when);
     tcase_add_test(tests, test_all_the_time);

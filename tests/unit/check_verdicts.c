@@ -263,6 +263,26 @@ START_TEST(test_cpu)
 }
 END_TEST
 
+/* A database on this machine, for which PHP waits, is no neighbour; but it is named. */
+START_TEST(test_cpu_of_the_database)
+{
+    struct run r = quiet_run();
+    const struct mst_finding *f;
+    struct made m;
+
+    r.machine_busy_ns = 2 * r.duration_ns;
+    make(&m, &r, PHP "UPDATE server_requests SET handle_ns = 60000000; UPDATE php_requests SET "
+                 "wait_ns = 0, run_ns = 59000000, user_ns = 20000000, waits_ns = 30000000;"
+                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, "
+                 "30000000 FROM php_requests; INSERT INTO programs VALUES (1, 'mariadbd', "
+                 "4200000000, 'other', NULL), (1, 'php-fpm8.2', 2800000000, 'server', NULL)");
+    f = mst_findings_get(&m.s, MST_CODE_CPU, "");
+    ck_assert_msg(f != NULL && strstr(f->text, "mostly with mariadbd") != NULL, "%s",
+                  f != NULL ? f->text : m.s.verdict);
+    unmake(&m);
+}
+END_TEST
+
 START_TEST(test_programs_and_their_owners)
 {
     struct run r = quiet_run();
@@ -509,6 +529,7 @@ int main(void)
     tcase_add_test(tests, test_waits_below_the_limit);
     tcase_add_test(tests, test_waits_too_little);
     tcase_add_loop_test(tests, test_cpu, 0, (int)(sizeof cpus / sizeof *cpus));
+    tcase_add_test(tests, test_cpu_of_the_database);
     tcase_add_test(tests, test_programs_and_their_owners);
     tcase_add_test(tests, test_cpu_of_the_tool);
     tcase_add_loop_test(tests, test_keepalive, 0, (int)(sizeof keepalive / sizeof *keepalive));

@@ -144,9 +144,11 @@ static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding
 static bool is_half_of_cpu(const struct mst_inquiry *q, const struct mst_finding *symptom,
                            const struct mst_finding *root)
 {
+    uint64_t of_cpu_milli = mst_known(mst_finding_number(root, MST_OF_CPU));
+
     (void)q;
-    return mst_known(mst_finding_number(root, MST_OF_CPU)) >= MST_HOLDER_TIME_MILLI &&
-           root->share_milli * 2 >= symptom->share_milli;
+    return of_cpu_milli >= MST_HOLDER_TIME_MILLI &&
+           2 * 1000 * root->share_milli >= symptom->share_milli * of_cpu_milli;
 }
 
 /* Whether the hypervisor had at least a quarter of what the CPUs were busy with. */

@@ -144,14 +144,15 @@ static struct mst_formatted workers_of_limit(const struct mst_summary_server *se
     return h;
 }
 
-/* The busiest program of the servers; of an older archive, which does not tell whose it is, the
- * busiest of all. */
-static const char *busiest_own(const struct mst_summary *s)
+/* The busiest program of the servers, or another one that took more: a database on this machine.
+ * Of an older archive, which does not tell whose it is, the busiest of all. */
+static const char *busiest_program(const struct mst_summary *s)
 {
+    const struct mst_summary_program *other = mst_program_of_others(s);
     size_t i;
 
     for (i = 0; i < s->program_count; i++)
-        if (s->programs[i].owner == MST_PROC_SERVER ||
+        if (&s->programs[i] == other || s->programs[i].owner == MST_PROC_SERVER ||
             s->programs[i].owner == MST_PROC_OWNER_COUNT)
             return s->programs[i].name;
     return NULL;
@@ -160,7 +161,7 @@ static const char *busiest_own(const struct mst_summary *s)
 void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
 {
     const struct mst_summary *s = b->s;
-    const char *busiest = busiest_own(s);
+    const char *busiest = busiest_program(s);
     char tool[160], others[64] = "", more[128] = "add CPUs";
     uint64_t milli = mst_cpu_of_others_milli(s);
 
