@@ -551,13 +551,13 @@ START_TEST(test_one_at_a_time)
     ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 0);
     unmake(&m);
     /* Two answers are sent together. */
-    make(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = backend_ns + (1 - key % 2) * "
-         "10000000, handle_ns = handle_ns + (1 - key % 2) * 10000000");
+    make(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = backend_ns + (1 - key % 2) "
+         "* 10000000, handle_ns = handle_ns + (1 - key % 2) * 10000000");
     ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 1);
     unmake(&m);
     /* Two workers, and what each calls takes about twice the distance of two ends. */
-    make(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = 15000000 + key % 2 * 9000000, "
-         "handle_ns = 15000000 + key % 2 * 9000000");
+    make(&m, &r, ONE_BY_ONE "UPDATE server_requests SET backend_ns = 15000000 + key % 2 * "
+         "9000000, handle_ns = 15000000 + key % 2 * 9000000");
     ck_assert_uint_eq(number(finding(&m, MST_CODE_BACKEND), "one_at_a_time"), 0);
     unmake(&m);
 }
