@@ -563,7 +563,7 @@ START_TEST(test_one_at_a_time)
 }
 END_TEST
 
-/* A part of the time that nothing explains is told where it is the largest one, with whose it is. */
+/* Time that nothing explains is told where it is the largest part, with whose it is. */
 START_TEST(test_unseen)
 {
     struct run r = quiet_run();
