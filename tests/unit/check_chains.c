@@ -183,7 +183,7 @@ START_TEST(test_full_cpus)
 }
 END_TEST
 
-/* Most of what PHP computes is compiling, and as long as it computes it waits for a CPU. */
+/* Most of what PHP computes is compiling, and it waits for a CPU for longer than it computes. */
 START_TEST(test_full_of_compiling)
 {
     struct run r = quiet_run();
@@ -191,9 +191,9 @@ START_TEST(test_full_of_compiling)
 
     r.machine_busy_ns = 2 * r.duration_ns;
     make(&m, &r, PHP "UPDATE server_requests SET handle_ns = 60000000;"
-                 "UPDATE php_requests SET wait_ns = 0, run_ns = 59000000, user_ns = 34000000, "
-                 "system_ns = 1000000, cpu_wait_ns = 23000000, waits_ns = 0, "
-                 "compile_ns = 26000000, cached = 0;"
+                 "UPDATE php_requests SET wait_ns = 0, run_ns = 59000000, user_ns = 18000000, "
+                 "system_ns = 1000000, cpu_wait_ns = 39000000, waits_ns = 0, "
+                 "compile_ns = 17000000, cached = 0;"
                  "INSERT INTO programs VALUES (1, 'php-fpm8.2', 7000000000, 'server', NULL)");
     expect_cause(&m, MST_CODE_CPU, MST_CODE_COMPILING);
     unmake(&m);

@@ -49,7 +49,8 @@ def another_apache_takes_the_cpus(stage):
     return stage.record(*stage.hey("/burn.php", 2, rate=20))
 
 
-@case("cpu-stolen", maybe="application-cpu", never="cpu-neighbour php-workers apache-workers")
+@case("cpu-stolen", maybe="application-cpu", follows="cpu<cpu-stolen",
+      never="cpu-neighbour php-workers apache-workers")
 def the_hypervisor_takes_the_cpus(stage):
     apache, _ = stage.roomy_php(20)
     apache.page("burn.php", pages.burn(5))
@@ -80,7 +81,7 @@ def memory_of_the_group(stage):
     return stage.record(*stage.ab("/hungry.php", 4, 40, "-r"))
 
 
-@case("memory disk file cpu", also="memory file")
+@case("memory disk file cpu", also="memory file", follows="file<memory")
 def memory_of_the_group_is_short(stage):
     """Nobody is killed: files that PHP reads do not fit into its group's memory, and are read from
     the disk each time."""
@@ -161,7 +162,8 @@ def a_process_is_stopped(stage):
     return stage.record(*stage.hey("/nap.php", 10, seconds=5))
 
 
-@case("held-by apache-workers", also="held-by apache-workers", within=3, maybe="sleep tail")
+@case("held-by apache-workers", also="held-by apache-workers", within=3,
+      says="Label slow.example held", maybe="sleep tail")
 def one_virtual_host_holds_the_workers(stage):
     """One request in ten is for the slow host, which has nearly all of the workers' time."""
     hosts = "".join(f"<VirtualHost *>\nServerName {name}.example\n"

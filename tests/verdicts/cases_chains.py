@@ -129,14 +129,15 @@ def clients_that_do_not_wait_for_a_database(stage):
 
 
 @case("client-aborts client-errors", also="php-workers", within=3, maybe="sleep",
-      light=True)
+      follows="client-aborts<php-workers", light=True)
 def clients_that_do_not_wait_for_the_stock_pool(stage):
     apache, _ = stage.stock_php()
     apache.page("nap.php", pages.nap(300))
     return stage.record(stage.tool("hey"), "-c", 40, "-n", 120, "-t", 1, stage.url("/nap.php"))
 
 
-@case("client-aborts client-errors", also="lock", within=3, maybe="php-workers", light=True)
+@case("client-aborts client-errors", also="lock", within=3, maybe="php-workers",
+      follows="client-aborts<lock", light=True)
 def clients_that_do_not_wait_for_a_lock(stage):
     apache, _ = stage.roomy_php(40)
     apache.page("s.php", pages.session(stage.place("sessions"), 200))

@@ -86,7 +86,7 @@ while time.monotonic() < end:
 """
 
 
-@case("disk-neighbour file", also="disk-neighbour", within=2, maybe="file")
+@case("disk-neighbour file", also="disk-neighbour", within=2, follows="file<disk-neighbour")
 def backup_takes_the_disk(stage):
     if not Path("/proc/pressure/io").exists() or stage.is_in_memory():
         raise NotRun("no disk, or no pressure of it")
@@ -106,7 +106,7 @@ MANY = ("<?php\n" + "".join(f"function f{i}($a) {{ return $a . '{i}' . strlen($a
                             for i in range(3000)) + "echo 'done';")
 
 
-@case("compiling cpu application-cpu", also="compiling", within=2, maybe="application-cpu cpu")
+@case("compiling", also="cpu", maybe="application-cpu", follows="cpu<compiling")
 def no_opcache_on_mod_php(stage):
     apache = stage.apache("prefork", "php_admin_flag opcache.enable off\n", stock=True,
                           mod_php=True)
@@ -114,8 +114,7 @@ def no_opcache_on_mod_php(stage):
     return stage.record(*stage.wrk("/many.php", 4))
 
 
-@case("compiling cpu application-cpu", also="compiling", within=3,
-      maybe="application-cpu cpu php-workers")
+@case("compiling", also="cpu", maybe="application-cpu php-workers", follows="cpu<compiling")
 def no_opcache_on_the_stock_pool(stage):
     apache, _ = stage.stock_php(settings={"opcache.enable": "0"})
     apache.page("many.php", MANY)

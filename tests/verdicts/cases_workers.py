@@ -250,7 +250,8 @@ def few_descriptors(stage):
     return stage.record(*stage.h2load("/app", 4, 20, 500))
 
 
-@case("local-ports answers-5xx", also="local-ports", maybe="backend h2-workers")
+@case("local-ports answers-5xx", also="local-ports", maybe="backend h2-workers",
+      follows="answers-5xx<local-ports")
 def local_ports_to_the_backend(stage):
     """Forty local ports, and eighty requests at a time on a few connections of HTTP/2."""
     backend = stage.backend(0.2)

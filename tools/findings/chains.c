@@ -139,16 +139,18 @@ static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding
     return symptom->certainty == MST_LIKELY;
 }
 
-/* Of what PHP computed, compiling was at least half, and PHP computed for most of what the CPUs
- * were full with. */
+/* Of what PHP computed, compiling was at least half, and PHP computed for at least half of what the
+ * CPUs were busy with, where that is known. */
 static bool is_half_of_cpu(const struct mst_inquiry *q, const struct mst_finding *symptom,
                            const struct mst_finding *root)
 {
-    uint64_t of_cpu_milli = mst_known(mst_finding_number(root, MST_OF_CPU));
+    uint64_t php_ns = q->b.ns[MST_PART_CPU] + q->b.ns[MST_PART_COMPILE];
+    uint64_t cpus = mst_finding_number(symptom, "cpus");
+    uint64_t busy_milli = mst_finding_number(symptom, "busy_milli");
+    double busy_ns = (double)q->s->duration_ns * (double)cpus * (double)busy_milli / 1000;
 
-    (void)q;
-    return of_cpu_milli >= MST_HOLDER_TIME_MILLI &&
-           2 * 1000 * root->share_milli >= symptom->share_milli * of_cpu_milli;
+    return mst_known(mst_finding_number(root, MST_OF_CPU)) >= MST_HOLDER_TIME_MILLI &&
+           (busy_milli == MST_UNKNOWN || cpus == MST_UNKNOWN || 2 * (double)php_ns >= busy_ns);
 }
 
 /* Whether the hypervisor had at least a quarter of what the CPUs were busy with. */
