@@ -237,7 +237,6 @@ def main():
     counts = Counter(outcomes.values())
     names = ("right", "empty", "wrong", "not run", "broken")
     print(", ".join(f"{counts[name]} {name}" for name in names), f"of {len(chosen)} planted faults")
-    judged = counts["right"] + counts["empty"] + counts["wrong"]
     return int(counts["wrong"] > 0 or counts["broken"] > 0
                or counts["empty"] > EMPTY_LIMIT
                or counts["not run"] > int(os.environ.get("MPMSTAT_NOT_RUN", len(chosen))))

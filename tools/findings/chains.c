@@ -139,8 +139,8 @@ static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding
     return symptom->certainty == MST_LIKELY;
 }
 
-/* Of what PHP computed, compiling was at least half, and PHP computed for at least half of what the
- * CPUs were busy with, where that is known. */
+/* Compiling took at least half of PHP's CPU time, and PHP took at least half of the CPU time that
+ * the machine was busy for, where that is known. */
 static bool is_half_of_cpu(const struct mst_inquiry *q, const struct mst_finding *symptom,
                            const struct mst_finding *root)
 {

@@ -48,7 +48,8 @@ void mst_say_cut_short(struct mst_finding *f, const struct mst_summary *s, const
 void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
                     uint64_t killed);
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php);
-/* anew: the server was stopped and started. ended_some: a reload of FPM ended requests. */
+/* `anew` is true where the server was stopped and started, `ended_some` where a reload of FPM ended
+ * requests. */
 void mst_say_restarts(struct mst_finding *f, const struct mst_budget *b,
                       const struct mst_summary_server *server, bool anew, bool ended_some);
 /* Adds how many children of the generation before kept their slots, and for how long at most. */

@@ -28,8 +28,8 @@ static const char *const ends_of[] = {
 
 struct distances { double sum, squares, count; };
 
-/* Of the ends of waits: the latest ones; how far each is from the next one, the fourth one and the
- * sixteenth one after it; the shortest wait. */
+/* What is known of the ends of waits. `latest` is a ring of ends; `next`, `fourth` and `sixteenth`
+ * are the distances from an end to the first, fourth and sixteenth one after it. */
 struct spacing {
     uint64_t count, shortest_ns, sum_ns, latest[LATEST];
     struct distances next, fourth, sixteenth;
