@@ -32,6 +32,13 @@
     "1000 * length('" event "') + key, (SELECT started_ns FROM runs) + " \
     "1000000000, '" event "', 'child' FROM server_requests WHERE key <= " count ";"
 
+/* A restart a second after the load's start; a child of before ends 0.7 s after it. */
+#define OLD_CHILD \
+    "UPDATE samples SET forks = 0, idle = 0, generations = 1; UPDATE samples SET forks = 9, " \
+    "generations = 2 WHERE moment = 'after'; INSERT INTO lifecycle (server_id, key, time_ns, " \
+    "event, kind, generation) SELECT 1, 1, started_ns + 1000000000, 'generation', NULL, 1 FROM " \
+    "runs UNION ALL SELECT 1, 2, started_ns + 1700000000, 'exit', 'child', 0 FROM runs;"
+
 /* A PHP-FPM that is stopped a second after the load's start. */
 #define STOPPED \
     "UPDATE servers SET sapi = 'fpm-fcgi' WHERE id = 2;" \
@@ -144,6 +151,11 @@ static const struct { const char *sql, *codes; } found[] = {
       "2 WHERE moment = 'after';" LIFE("generation", "1")
       "UPDATE server_requests SET queue_ns = 900000000 WHERE key BETWEEN 120 AND 130",
       "server-restarted tail" },
+    /* Those that a child of the generation before has a slot for, too, and no later ones. */
+    { OLD_CHILD "UPDATE server_requests SET queue_ns = 900000000 WHERE key BETWEEN 320 AND 330",
+      "server-restarted tail" },
+    { OLD_CHILD "UPDATE server_requests SET queue_ns = 900000000 WHERE key BETWEEN 380 AND 390",
+      "apache-spawning server-restarted tail" },
     /* Processes were started, but there were idle ones all the time; unless those had ended. */
     { "UPDATE samples SET forks = 0, idle = 9; UPDATE samples SET forks = 9 WHERE moment = "
       "'after'; UPDATE server_requests SET queue_ns = 24000000", "cannot-tell" },

@@ -27,14 +27,15 @@ class Case:
     fast: bool = False          # in the half that make check-verdicts-fast runs
     light: bool = False         # it takes a quarter of a CPU: it runs beside other light ones
     says: str = ""              # a phrase in the text of a finding that is expected
+    when: tuple = ()            # (from, until): seconds of the run in which the fault was there
     followed: bool = False      # its advice is followed, and the rate that it predicts is met
 
 
 CASES = {}
 
 
-def case(expected, *, also="", maybe="", never="", follows="", within=0, says="", fast=False,
-         light=False, followed=False):
+def case(expected, *, also="", maybe="", never="", follows="", within=0, says="", when=(),
+         fast=False, light=False, followed=False):
     """The function below it is a case; codes are words in a string, of `follows` SYMPTOM<ROOT."""
     def add(plant):
         name = plant.__name__.replace("_", "-")
@@ -42,13 +43,18 @@ def case(expected, *, also="", maybe="", never="", follows="", within=0, says=""
         CASES[name] = Case(name, set(expected.split()), plant, set(also.split()),
                            set(maybe.split()), set(never.split()),
                            tuple(tuple(link.split("<")) for link in follows.split()), within, fast,
-                           light, says, followed)
+                           light, says, when, followed)
         return plant
     return add
 
 
 # A finding that explains less than this share of the time is not a claim to be the cause.
 CLAIM = 0.1
+
+
+# Seconds by which a finding's `when` can be off: the load tool has to start, and requests that are
+# under way as a fault begins or ends are counted to where they were.
+WHEN_OFF = 0.6
 
 
 # What advice predicts is met within this part of it.
@@ -83,6 +89,16 @@ def is_said(finding):
 def false_codes(wanted):
     symptoms = {symptom for symptom, _ in wanted.follows}
     return (NEVER | wanted.never) - wanted.expected - wanted.also - wanted.maybe - symptoms
+
+
+def is_of_then(wanted, finding):
+    """Whether it says the time of the fault: nothing before and after, and half of it or more."""
+    said, (since, until) = finding.get("when"), wanted.when
+    if not said:
+        return False
+    low, high = said["from_seconds"], said["until_seconds"]
+    return (since - WHEN_OFF <= low and high <= until + WHEN_OFF
+            and high - low >= (until - since) / 2)
 
 
 def unlinked(wanted, findings):
@@ -124,6 +140,10 @@ def judge(wanted, findings):
         if not any(wanted.says in f.get("text", "") for f in findings
                    if f["code"] in wanted.expected | wanted.also):
             return "wrong", f'"{wanted.says}" is not said'
+        said = next(f for f in findings if f["code"] == first)
+        if wanted.when and not is_of_then(wanted, said):
+            when = said.get("when")
+            return "wrong" if when else "empty", f"when: {when}, and it was {wanted.when}"
         return ("empty", f"nothing of {', '.join(sorted(missing))}") if missing else ("right", "")
     if first in SAYS_NOTHING:
         return "empty", first

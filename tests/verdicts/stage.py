@@ -189,6 +189,19 @@ class Stage:
         path.chmod(0o777)
         return path
 
+    def file_system(self, size):
+        """A file system of so many bytes that only this case has; its directory, in which every
+        user may write."""
+        image, place = self.scratch / "image", self.place("disk")
+        with open(image, "wb") as file:
+            file.truncate(size)
+        subprocess.run(["mkfs.ext4", "-q", image], check=True)
+        if subprocess.run(["mount", "-o", "loop", image, place], check=False).returncode:
+            raise NotRun("this machine has no loop devices")
+        self.stack.callback(subprocess.run, ["umount", place], check=True)
+        place.chmod(0o777)
+        return place
+
     def is_in_memory(self):
         """Whether the case's files are on no disk."""
         return subprocess.run(["stat", "-f", "-c", "%T", self.scratch], capture_output=True,

@@ -59,6 +59,16 @@ def test_a_phrase(text, outcome):
     assert judge(wanted, found)[0] == outcome
 
 
+@pytest.mark.parametrize("since, until, outcome", [
+    (2.1, 3.4, "right"), (1.5, 4.0, "right"), (2.1, 2.4, "wrong"), (0.5, 3.4, "wrong"),
+    (2.1, 5.0, "wrong"), (None, None, "empty")])
+def test_a_part_of_the_run(since, until, outcome):
+    found = findings("php-workers")
+    found[0]["when"] = since and {"from_seconds": since, "until_seconds": until}
+    wanted = Case("a-case", {"php-workers"}, None, when=(2, 3.5))
+    assert judge(wanted, found)[0] == outcome
+
+
 @pytest.mark.parametrize("followed, outcome", [
     ({"workers": 20, "predicted": 100.0, "met": 80.0}, "right"),
     ({"workers": 20, "predicted": 100.0, "met": 70.0}, "wrong"),

@@ -164,15 +164,27 @@ static uint64_t around_restarts(struct mst_inquiry *q, const struct mst_summary_
                        "AND l.event IN (" events ") AND "
 #define RESTARTS       AROUND("'generation'")
 
+/* Children of the generation before that go on with their requests keep slots, without which Apache
+ * starts no new ones: their ends are as the restart itself. Where all workers were busy, the limit
+ * says more. */
+#define LAST_OLD_CHILD "coalesce((SELECT max(o.time_ns) FROM lifecycle AS o WHERE " \
+    "o.server_id = :id AND o.event = 'exit' AND o.kind = 'child' AND " \
+    "o.generation = l.generation - 1), 0)"
+
 uint64_t mst_restart_wait_ns(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
     if (mst_known(server->generations) == 0)
         return 0;
-    return around_restarts(q, server, mst_summary_is_php(server) ?
-        "SELECT sum(wait_ns) AS number " MST_FROM_PHPS_REQUESTS RESTARTS
-        "start_ns >= l.time_ns AND start_ns - wait_ns <= l.time_ns + :length)" :
+    if (mst_summary_is_php(server))
+        return around_restarts(q, server,
+            "SELECT sum(wait_ns) AS number " MST_FROM_PHPS_REQUESTS RESTARTS
+            "start_ns >= l.time_ns AND start_ns - wait_ns <= l.time_ns + :length)");
+    return around_restarts(q, server, mst_summary_is_short(server) ?
         "SELECT sum(queue_ns) AS number " MST_FROM_APACHES_REQUESTS RESTARTS
-        "start_ns + queue_ns >= l.time_ns AND start_ns <= l.time_ns + :length)");
+        "start_ns + queue_ns >= l.time_ns AND start_ns <= l.time_ns + :length)" :
+        "SELECT sum(queue_ns) AS number " MST_FROM_APACHES_REQUESTS RESTARTS
+        "start_ns + queue_ns >= l.time_ns AND start_ns <= max(l.time_ns, "
+        LAST_OLD_CHILD ") + :length)");
 }
 
 /* The processes of a hard restart end before it, and so do those of a stop. */

@@ -177,5 +177,6 @@ void mst_find_stall(struct mst_inquiry *q)
     mst_found_subject(f, stall.end);
     mst_found_number(f, "stood_still_ns", stall.until_ns - stall.from_ns);
     mst_say_stall(f, &stall);
+    mst_note_halted(q, f);
     note_what_follows(q, f, waited_ns);
 }
