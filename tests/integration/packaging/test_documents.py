@@ -83,6 +83,7 @@ def test_every_command_is_in_a_block_that_is_run():
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.language == "apache"], ids=repr)
 def test_configuration_of_apache_is_valid(block):
     text = block.text().replace("/usr/lib/apache2/modules/mod_mpmstat.so", str(build.MODULE))
+    text = text.replace("/var/log/apache2/", "@ROOT@/")   # of the package apache2, which is not here
     mpm = block.mark[1].split()[0] if block.mark and block.mark[0] == "server" else "event"
     limits = "#" if block.mark else None
     apache = Apache(mpm, text, module="LoadModule mpmstat_module" not in text, limits=limits,
