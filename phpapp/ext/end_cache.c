@@ -11,6 +11,12 @@ static uint64_t wait_of_cache(const char *service, const zval *host, const zval 
                             mst_call_port_of(port, standard_port, digits));
 }
 
+/* A constructor connects only where it is told where to. */
+MST_CAN_WAIT(is_given_some)
+{
+    return ZEND_CALL_NUM_ARGS(call) > 0 ? own : NULL;
+}
+
 MST_END(redis)
 {
     (void)own;

@@ -14,6 +14,7 @@ MST_CAN_WAIT(reaches_out);
 MST_CAN_WAIT(reads_some);
 MST_CAN_WAIT(reads_bytes);
 MST_CAN_WAIT(reads_line);
+MST_CAN_WAIT(selects);
 void mst_end_stream_join(void);
 
 /* end_file.c */
@@ -43,6 +44,7 @@ MST_END(pdo);
 MST_END(pgsql);
 
 /* end_cache.c */
+MST_CAN_WAIT(is_given_some);
 MST_END(redis);
 MST_END(memcached);
 MST_END(memcacheds);

@@ -15,14 +15,17 @@ void mst_end_stream_join(void)
     file_end.index = pipe_end.index = 0;
 }
 
+static inline php_stream *stream_in(const zval *value)
+{
+    if (value && Z_TYPE_P(value) == IS_RESOURCE
+        && (Z_RES_P(value)->type == stream_type || Z_RES_P(value)->type == persistent_stream_type))
+        return Z_RES_P(value)->ptr;
+    return NULL;
+}
+
 static inline php_stream *stream_of(zend_execute_data *call)
 {
-    zval *first = mst_call_argument(call, 0);
-
-    if (first && Z_TYPE_P(first) == IS_RESOURCE
-        && (Z_RES_P(first)->type == stream_type || Z_RES_P(first)->type == persistent_stream_type))
-        return Z_RES_P(first)->ptr;
-    return NULL;
+    return stream_in(mst_call_argument(call, 0));
 }
 
 /* Streams of a kind share their functions. PHP does not export those of sockets; their label has
@@ -87,4 +90,18 @@ MST_CAN_WAIT(reads_line)
         && memchr(stream->readbuf + stream->readpos, '\n', buffered(stream)))
         return NULL;
     return end_of(stream, own);
+}
+
+/* Of the streams to read from, the first one tells: programs are read by their pipes. */
+MST_CAN_WAIT(selects)
+{
+    zval *streams = mst_call_argument(call, 0), *first;
+
+    if (!streams || Z_TYPE_P(streams) != IS_ARRAY)
+        return own;
+    ZEND_HASH_FOREACH_VAL(Z_ARRVAL_P(streams), first) {
+        ZVAL_DEREF(first);
+        return stream_in(first) && end_of(stream_in(first), own) == &pipe_end ? &pipe_end : own;
+    } ZEND_HASH_FOREACH_END();
+    return own;
 }

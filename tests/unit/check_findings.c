@@ -479,6 +479,25 @@ START_TEST(test_a_stall_in_a_load)
 }
 END_TEST
 
+/* A server that may use some of the CPUs only has used these up; the others are idle. */
+START_TEST(test_few_cpus)
+{
+    static const struct { const char *allowed, *codes; } lists[] = {
+        { "0", "cpu" }, { "0-1,4,6-7", "nothing" }, { "0-3", "nothing" }, { "1-x", "nothing" },
+    };
+    struct run r = quiet_run();
+    char sql[200];
+    struct made m;
+
+    r.server_end.cpu_ns = r.duration_ns;
+    snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO environment VALUES (1, 'cpus', '8'), "
+             "(1, 'apache_cpus_allowed', '%s')", lists[_i].allowed);
+    make(&m, &r, sql);
+    expect_codes(&m, lists[_i].codes);
+    unmake(&m);
+}
+END_TEST
+
 /* Processes that end for a restart do not live shortly; those of another time do. */
 START_TEST(test_churn_of_a_restart)
 {
@@ -1251,6 +1270,7 @@ int main(void)
     tcase_add_loop_test(tests, test_a_pool_started_late, 0, 2);
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_sending_under_full_cpus);
+    tcase_add_loop_test(tests, test_few_cpus, 0, 4);
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_a_stall_in_a_load);
     tcase_add_loop_test(tests, test_settings_of_apache, 0, 25);

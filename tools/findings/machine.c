@@ -1,8 +1,13 @@
 /* machine.c - the rules for CPUs, memory, disks, descriptors and ports, the server's and its
  * neighbours'. See rules.h. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "analysis/bottleneck.h"
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
+#include "archive/query.h"
+#include "archive/states.h"
 #include "base/ratio.h"
 #include "findings/cpu.h"
 #include "findings/demand.h"
@@ -176,7 +181,8 @@ bool mst_crowd_explains(const struct mst_inquiry *q, uint64_t ns)
            s->max_runnable != MST_UNKNOWN && s->max_runnable > s->cpus && is_explained(q, ns);
 }
 
-/* Time in which requests computed or were ready to: PHP says so of its own. */
+/* Time in which requests computed or were ready to: PHP says so of its own. Apache does not: other
+ * programs are not blamed for what it took. */
 static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
 {
     const uint64_t *ns = q->b.ns;
@@ -186,7 +192,7 @@ static uint64_t computing_ns(const struct mst_inquiry *q, bool ours)
         return crowded_ns(q, ours);
     if (ns[MST_PART_CPU_WAIT] == 0)
         sum += ns[MST_PART_REST];
-    if (q->b.front != q->b.php)
+    if (q->b.front != q->b.php && ours)
         sum += ns[MST_PART_HANDLE] + ns[MST_PART_READ] + ns[MST_PART_SEND] + ns[MST_PART_TLS] +
                ns[MST_PART_CHECKS];
     return sum;
@@ -242,6 +248,76 @@ static void find_full(struct mst_inquiry *q)
         mst_say_cpu(f, &q->b, full);
     else
         mst_say_cpu_neighbour(f, &q->b);
+}
+
+/* How many CPUs a list names, as "0-3,8". */
+static uint64_t count_cpus(const char *list)
+{
+    uint64_t count = 0;
+    unsigned long first, last;
+    char *end;
+
+    while (*list != '\0') {
+        first = last = strtoul(list, &end, 10);
+        if (end == list)
+            return MST_UNKNOWN;
+        if (*end == '-')
+            last = strtoul(end + 1, &end, 10);
+        if (last < first)
+            return MST_UNKNOWN;
+        count += last - first + 1;
+        list = end + (*end == ',');
+    }
+    return count;
+}
+
+/* CPUs that the processes of a server may use, as the recording began; MST_UNKNOWN. */
+static uint64_t cpus_of(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    bool is_php = mst_summary_is_php(server);
+    char prefix[MST_PREFIX_MAX], name[MST_PREFIX_MAX + 16];
+    const struct mst_summary_server *other;
+    uint64_t cpus = MST_UNKNOWN;
+    struct mst_query row;
+    size_t nth = 1;
+
+    for (other = q->s->servers; other < server; other++)
+        nth += mst_summary_is_php(other) == is_php;
+    mst_server_prefix(prefix, is_php ? MST_PRODUCER_PHP : MST_PRODUCER_APACHE, nth);
+    snprintf(name, sizeof name, "%s_cpus_allowed", prefix);
+    row = mst_query_ask(q->db, "SELECT value FROM environment WHERE run_id = :id AND "
+                        "name = :name AND value IS NOT NULL", q->s->id);
+    mst_query_set_text(&row, ":name", name);
+    if (mst_query_next(&row))
+        cpus = count_cpus(mst_row_text(&row, "value"));
+    q->failed |= !mst_query_done(&row);
+    return cpus;
+}
+
+/* A server that may use some of the CPUs only, and had used these up, whatever the others did. */
+static bool find_pinned(struct mst_inquiry *q, const struct mst_summary_server *server)
+{
+    uint64_t cpus, computing, busy_milli;
+    struct mst_finding *f;
+
+    if (server == NULL || !server->local || server->cpu_ns == MST_UNKNOWN ||
+        q->s->machine_cpus == MST_UNKNOWN || q->s->duration_ns < MST_VERDICT_RUN_MIN_NS)
+        return false;
+    cpus = cpus_of(q, server);
+    if (cpus == MST_UNKNOWN || cpus == 0 || cpus >= q->s->machine_cpus)
+        return false;
+    computing = computing_ns(q, true);
+    busy_milli = mst_milli(server->cpu_ns, q->s->duration_ns * cpus);
+    if (busy_milli < MST_CPU_MUCH_MILLI || mst_budget_milli(&q->b, computing) < MST_FINDING_MILLI)
+        return false;
+    f = mst_found(q, MST_CODE_CPU, MST_CERTAIN,
+                  computing < q->b.total_ns ? computing : q->b.total_ns);
+    f->weight = mst_weight_with_queue(&q->b, computing);
+    f->weight = f->weight > MST_CPU_FLOOR_MILLI ? f->weight : MST_CPU_FLOOR_MILLI;
+    note_cpu(f, q->s, &q->b);
+    mst_found_number(f, "cpus", cpus);
+    mst_say_pinned(f, &q->b, server, cpus, busy_milli);
+    return true;
 }
 
 /* The same where only the requests tell: a run of journals (mpmstat explain). */
@@ -312,7 +388,8 @@ void mst_find_cpu(struct mst_inquiry *q)
         find_full_by_requests(q);
     } else if (q->b.front->local) {
         find_stolen(q);
-        if (q->s->machine_busy_milli >= MST_CPU_MUCH_MILLI)
+        if (!find_pinned(q, q->b.php) && !(q->b.front != q->b.php && find_pinned(q, q->b.front)) &&
+            q->s->machine_busy_milli >= MST_CPU_MUCH_MILLI)
             find_full(q);
     }
 }

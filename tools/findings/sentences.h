@@ -90,6 +90,9 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full);
 /* The same two by what the requests tell. */
 void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
                              const struct mst_cpu_seen *seen, bool ours);
+/* cpus: that the server may use; busy_milli: their part that it used. */
+void mst_say_pinned(struct mst_finding *f, const struct mst_budget *b,
+                    const struct mst_summary_server *server, uint64_t cpus, uint64_t busy_milli);
 void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_stolen(struct mst_finding *f, const struct mst_summary *s);
 void mst_say_quota(struct mst_finding *f, const struct mst_summary *s,

@@ -237,14 +237,21 @@ static bool is_connecting(const struct mst_summary_end *end)
            end->connect_ns >= end->end_ns / 2;
 }
 
+/* Hardly anything but that. */
+static bool mostly_connects(const struct mst_summary_end *end)
+{
+    return is_connecting(end) && end->connect_ns / 9 >= (end->end_ns - end->connect_ns);
+}
+
 /* Adds it, and another action. */
 static void say_connecting(struct mst_finding *f, const struct mst_summary_end *end,
                            uint64_t requests)
 {
-    MST_MORE(f, " Connecting took %s of these %s a request.",
+    MST_MORE(f, " Connecting, which begins with the look-up of a name, took %s of these %s a "
+             "request.",
              mst_format_time(end->connect_ns / requests).text,
              mst_format_time(end->end_ns / requests).text);
-    MST_ACTION(f, "Look why connecting is slow: the look-up of its name (use an address, or a "
+    MST_ACTION(f, "Look why connecting is slow: the look-up of a name (use an address, or a "
                "caching resolver), the network, or the server's own threads and access checks. "
                "Persistent connections spare most of it.");
 }
@@ -269,15 +276,16 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
     char part[80], which[256], of_run[64] = "";
 
     say_part(part, b, ns);
-    say_end(which, end, b->php->requests);
+    say_end(which, end, b->front->requests);
     if (b->ns[MST_PART_PHP_WAIT] > ns)
         mst_say(of_run, sizeof of_run, " and %s of PHP's running time",
                 mst_format_percent(mst_budget_run_milli(b, ns)).text);
-    MST_TEXT(f, "PHP waited for %s for %s%s%s%s.", wait_names[wait], part, of_run, which,
+    MST_TEXT(f, "PHP waited for %s%s for %s%s%s%s.",
+             mostly_connects(end) ? "connections to " : "", wait_names[wait], part, of_run, which,
              one_at_a_time[one_by_one]);
     MST_ACTION(f, "%s%s", wait_actions[wait], workers[one_by_one]);
-    if (is_connecting(end) && b->php->requests > 0)
-        say_connecting(f, end, b->php->requests);
+    if (is_connecting(end) && b->front->requests > 0)
+        say_connecting(f, end, b->front->requests);
     /* Without it the waits for workers would be shorter, too: nobody knows by how much. */
     if (!queues && one_by_one == MST_ANSWER_NO && !mst_cpu_is_full(b->s))
         MST_PREDICTED(f, "without this wait a request takes %s instead of %s",
@@ -341,6 +349,12 @@ void mst_say_script(struct mst_finding *f, const struct mst_holder *h)
     mst_say(f->action + length, sizeof f->action - length, " Begin with %s.", h->name);
 }
 
+/* Whether Apache's processes used as much CPU as most of this takes. */
+static bool compute(const struct mst_budget *b, uint64_t ns)
+{
+    return b->front != b->php && b->front->cpu_ns != MST_UNKNOWN && b->front->cpu_ns >= ns / 2;
+}
+
 void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
 {
     char part[80];
@@ -352,7 +366,11 @@ void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
     } else {
         MST_TEXT(f, "The checks before the application (access control, look-ups of names, "
                  "rewriting) took %s.", part);
-        MST_ACTION(f, "Use addresses instead of host names in Require, set HostnameLookups Off, "
+        MST_ACTION(f, "%s", compute(b, ns) ?
+                   "They compute: have fewer rules and lines in .htaccess, which is read again for "
+                   "each request (better in the server's configuration, with AllowOverride None), "
+                   "and cheaper passwords." :
+                   "Use addresses instead of host names in Require, set HostnameLookups Off, "
                    "and have fewer rewriting rules.");
     }
 }
@@ -422,13 +440,22 @@ void mst_say_computing(struct mst_finding *f, const struct mst_budget *b, uint64
 
 void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
 {
-    bool php = b->php != NULL;
     char part[80];
 
     say_part(part, b, ns);
+    if (b->php != NULL && b->php->measured > b->php->requests / 2 &&
+        b->ns[MST_PART_REST] > b->ns[MST_PART_HANDLE]) {
+        MST_TEXT(f, "PHP neither computed nor was in a call that is timed for %s; what it did "
+                 "is not measured.", part);
+        MST_ACTION(f, "Look at a worker of PHP while it does that: perf trace -p PID, gdb -p PID "
+                   "(bt). It can wait until Apache takes its output (a filter that computes), for "
+                   "a page of memory, or in a library.");
+        return;
+    }
     MST_TEXT(f, "The application, or what it waits for, took %s; what it did is not measured.",
              part);
-    MST_ACTION(f, "%s", php ? "Set mpmstat.waits = 1 in php.ini: it tells what PHP waited for." :
+    MST_ACTION(f, "%s", b->php != NULL ?
+               "Set mpmstat.waits = 1 in php.ini: it tells what PHP waited for." :
                "Where it is PHP, install the extension mpmstat: it tells what PHP waited for.");
 }
 

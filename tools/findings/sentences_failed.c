@@ -36,8 +36,33 @@ static void say_measured(char text[64], const struct mst_finding *f, const struc
     text[0] = '\0';
     if (a->took_ns != MST_UNKNOWN && a->took_ns >= MST_ERROR_TOOK_NS)
         mst_say(text, 64, ", after %s on average", mst_format_time(a->took_ns).text);
-    else if (of_a_load(b) && f->weight >= MST_WEIGHT_FIRST)
+    else if (of_a_load(b) && f->requests >= b->front->requests / 2)
         mst_say(text, 64, ": this measures the error page");
+}
+
+/* Whether PHP itself answered so, and no server in front of it. */
+static bool are_phps(const struct mst_finding *f, const struct mst_budget *b)
+{
+    return b->php != NULL && b->php != b->front && !b->fleet &&
+           b->php->errors_5xx != MST_UNKNOWN && b->php->errors_5xx >= f->requests / 10 * 9 &&
+           b->php->errors_5xx > 0;
+}
+
+/* Adds that, and the other end of which as many calls failed. */
+static void say_failed_calls(struct mst_finding *f, const struct mst_summary_server *php)
+{
+    const struct mst_summary_end *end = NULL;
+    size_t i;
+
+    for (i = 0; i < php->end_count; i++)
+        if (php->ends[i].failed != MST_UNKNOWN && (end == NULL ||
+                                                   php->ends[i].failed > end->failed))
+            end = &php->ends[i];
+    if (end != NULL && end->failed >= f->requests / 10 * 9)
+        MST_MORE(f, " PHP itself answered so, and meanwhile %" PRIu64 " of its %" PRIu64 " calls "
+                 "to %s failed.", end->failed, end->calls, end->name);
+    else
+        MST_MORE(f, " PHP itself answered so.");
 }
 
 void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, const struct mst_answers *a)
@@ -53,7 +78,11 @@ void mst_say_answers(struct mst_finding *f, const struct mst_budget *b, const st
     else
         MST_TEXT(f, "%" PRIu64 " of %" PRIu64 " answers were errors (%" PRIu64 " of them %" PRIu64
                  ", %s)%s.", f->requests, b->front->requests, a->most, status, which, measured);
-    if (status == 503 || status == 502 || status == 504)
+    if (f->code == MST_CODE_ANSWERS_5XX && are_phps(f, b)) {
+        say_failed_calls(f, b->php);
+        MST_ACTION(f, "Look for the reason in PHP's error log (error_log) and in the "
+                   "application's.");
+    } else if (status == 503 || status == 502 || status == 504)
         MST_ACTION(f, "Look in Apache's error log. With a line of the proxy, 502 and 503 mean that "
                    "the backend is down, is full or has died, 504 that it took longer than "
                    "ProxyTimeout (by default Timeout); without one the application answered so.");

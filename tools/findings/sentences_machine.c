@@ -182,6 +182,19 @@ void mst_say_cpu(struct mst_finding *f, const struct mst_budget *b, bool full)
                "; run the load tool on another machine" : "");
 }
 
+void mst_say_pinned(struct mst_finding *f, const struct mst_budget *b,
+                    const struct mst_summary_server *server, uint64_t cpus, uint64_t busy_milli)
+{
+    const char *who = mst_summary_is_php(server) ? "PHP" : "Apache";
+
+    MST_TEXT(f, "The CPUs that %s may use were the limit: these are %" PRIu64 " of the machine's %"
+             PRIu64 ", it used %s of them, and at most %s workers were busy.", who, cpus,
+             b->s->machine_cpus, mst_format_percent(busy_milli < 1000 ? busy_milli : 1000).text,
+             workers_of_limit(b->front).text);
+    MST_ACTION(f, "Let %s use more CPUs: see its CPU affinity (taskset -cp PID; CPUAffinity= and "
+               "AllowedCPUs= of its unit). More workers cannot help.", who);
+}
+
 void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
                              const struct mst_cpu_seen *seen, bool ours)
 {
@@ -211,7 +224,9 @@ void mst_say_cpu_by_requests(struct mst_finding *f, const struct mst_budget *b,
     if (ours)
         MST_ACTION(f, "More workers cannot help. Make the requests cheaper (OPcache, a cache in "
                    "front, a profiler), or %s.", seen->has_quota ? "give the control group a "
-                   "larger CPU quota (CPUQuota= of the unit, cpu.max)" : "add CPUs");
+                   "larger CPU quota (CPUQuota= of the unit, cpu.max)" :
+                   b->s->cpus == MST_UNKNOWN ? "add CPUs; where PHP may not use all of them (its "
+                   "CPU affinity), let it" : "add CPUs");
     else
         MST_ACTION(f, "Look which programs these are (top), and whether they work for this "
                    "server.");
@@ -232,6 +247,7 @@ void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
 {
     const struct mst_summary_program *other = mst_program_of_others(b->s);
     const struct mst_summary *s = b->s;
+    bool mostly = mst_cpu_of_others_milli(s) >= 500;
     char most[160] = "";
 
     if (other != NULL) {
@@ -239,8 +255,9 @@ void mst_say_cpu_neighbour(struct mst_finding *f, const struct mst_budget *b)
                 mst_format_time(other->cpu_ns).text);
         mst_say(f->subject, sizeof f->subject, "%s", other->name);
     }
-    MST_TEXT(f, "The CPUs were %s busy, but mostly with other programs than the server, PHP and "
+    MST_TEXT(f, "The CPUs were %s busy, %s with other programs than the server, PHP and "
              "%s%s.", mst_format_percent(s->machine_busy_milli).text,
+             mostly ? "but mostly" : "and nearly half of that",
              s->client.tool != NULL ? s->client.tool : "mpmstat", most);
     MST_ACTION(f, "Stop them if they do not work for this server, and measure again.");
 }

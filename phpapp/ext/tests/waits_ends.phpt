@@ -23,6 +23,12 @@ say_ends('a file after a connection', $hide_port(waits_of($connect
 say_ends('pipes after a connection', $hide_port(waits_of($connect
     . '$p = proc_open(["true"], [["pipe", "r"], ["pipe", "w"]], $pipes);
     fread($pipes[1], 10); fclose($pipes[0]); fclose($pipes[1]); proc_close($p);')));
+say_ends('a program that is waited for', waits_of('$p = proc_open(["sleep", "0.02"],
+    [1 => ["pipe", "w"]], $pipes); $r = $pipes; $w = $e = null; stream_select($r, $w, $e, 5);
+    proc_close($p);'));
+say_ends('a pair that is waited for', waits_of('[$a, $b] = stream_socket_pair(STREAM_PF_UNIX,
+    STREAM_SOCK_STREAM, 0); $r = [$a]; $w = $e = null; stream_select($r, $w, $e, 0, 1000);'));
+say_ends('a log', waits_of('error_log("x", 3, "/dev/null");'));
 say_ends('a pair after a connection', $hide_port(waits_of($connect
     . '[$a, $b] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
     fwrite($a, "x"); fgetc($b);')));
@@ -40,6 +46,12 @@ a file after a connection: file 10/0 stream 2/0, right
 pipes after a connection: process 2/0 stream 2/0, right
   stream: tcp 127.0.0.1:PORT 2/0
   process: process 2/0
+a program that is waited for: process 2/0, right
+  process: process 2/0
+a pair that is waited for: stream 1/0, right
+  stream: stream select 1/0
+a log: stream 1/0, right
+  stream: stream error_log 1/0
 a pair after a connection: stream 4/0, right
   stream: tcp 127.0.0.1:PORT 2/0
   stream: stream 2/0
