@@ -52,6 +52,8 @@ board_sources = \
 	lib/write/build.h \
 	lib/write/busy.c \
 	lib/write/busy.h \
+	lib/write/call_stack.c \
+	lib/write/call_stack.h \
 	lib/write/fork_table.c \
 	lib/write/fork_table.h \
 	lib/write/guard.c \

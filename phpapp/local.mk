@@ -28,8 +28,12 @@ phpext_sources = \
 	phpapp/ext/lifecycle.h \
 	phpapp/ext/mpmstat.c \
 	phpapp/ext/mpmstat_arginfo.h \
+	phpapp/ext/place.c \
+	phpapp/ext/place.h \
 	phpapp/ext/pools.c \
 	phpapp/ext/pools.h \
+	phpapp/ext/profile.c \
+	phpapp/ext/profile.h \
 	phpapp/ext/request.c \
 	phpapp/ext/request.h \
 	phpapp/ext/settings.c \

@@ -50,6 +50,7 @@ static int read_head(const struct mst_reader *r, enum mst_section_id section, ui
         [MST_SECTION_PHP_REQUESTS] = offsetof(struct mst_header, php_requests_written),
         [MST_SECTION_MARKS]        = offsetof(struct mst_header, marks_written),
         [MST_SECTION_DELIVERIES]   = offsetof(struct mst_header, deliveries_written),
+        [MST_SECTION_CODE_SAMPLES] = offsetof(struct mst_header, code_samples_written),
     };
 
     if (mst_reader_read(r, heads[section], head, sizeof *head, error) != 0)

@@ -20,6 +20,7 @@ union mst_payload {
     struct mst_php_request php_request;
     struct mst_mark        mark;
     struct mst_delivery    delivery;
+    struct mst_code_sample code_sample;
 };
 
 /* The time of all phases of a request, but for those in no sum (held, front). */

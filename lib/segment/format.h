@@ -63,6 +63,9 @@ enum mst_section_id {
     MST_SECTION_END_COUNTERS, /* struct mst_other_end_counters: stripes for each other end */
     MST_SECTION_DELIVERIES,  /* struct mst_delivery_record: a ring of Apache's late deliveries */
     MST_SECTION_PATHS,       /* struct mst_path: Apache's, of requests where MPMStatPaths is On */
+    MST_SECTION_FRAMES,      /* struct mst_frame: functions of PHP's code */
+    MST_SECTION_STACKS,      /* struct mst_call_stack: how they call each other */
+    MST_SECTION_CODE_SAMPLES, /* struct mst_code_sample_record: a ring of PHP's samples */
     MST_SECTION_COUNT
 };
 #define MST_SECTION_ROOM 8u  /* entries of `more`: the words after it keep their offsets */
@@ -138,6 +141,7 @@ struct mst_header {
     uint64_t deliveries_written   __attribute__((aligned(64)));   /* (changes) */
     uint64_t http2_workers_limit;   /* (changes) of each process: H2MaxWorkers; 0: no mod_http2, or
                                      * an older writer */
+    uint64_t code_samples_written __attribute__((aligned(64)));   /* (changes) a ring head */
 } __attribute__((aligned(64)));
 
 /* Where the header says that a section is. A section that an older writer lacks has a count
@@ -221,6 +225,13 @@ struct mst_worker {
                                               * PHP, to which Apache hands it; stored before
                                               * request_start_ns. 0 (and older writers' entries) or
                                               * MST_UNKNOWN: none */
+    /* The code of PHP that it was in. As the wait: within the request in flight, or an earlier
+     * one's. */
+    uint64_t runs_in;                        /* frame's index plus 1 of the latest sample of CPU
+                                              * time; 0: none */
+    uint64_t runs_seen_ns;                   /* CLOCK_MONOTONIC of that; stored before runs_in */
+    uint64_t waits_in;                       /* the same of the code that made the call under way;
+                                              * stored before waits_for */
 } __attribute__((aligned(64)));
 
 /* Where an entry has the time that its worker has spent in a state. */
@@ -298,6 +309,32 @@ struct mst_path {
 #define MST_PATH_OTHER   1u      /* paths for which there was no room */
 #define MST_PATH_UNNAMED 2u      /* answers 3xx and 4xx of paths that have no entry */
 #define MST_PATH_OTHER_NAME   "(other)"
+
+/* A function of PHP's code, where it is in a file. Names of functions and files only: no arguments.
+ * A process claims an entry by compare-and-swap on `hash`. */
+struct mst_frame {
+    uint64_t hash;               /* of the three below; 0: the entry is free */
+    uint64_t used;               /* 1: they are valid (stored last) */
+    uint64_t line;               /* of the file, from 1; 0: not known, or code of PHP itself */
+    char     function[MST_FRAME_FUNCTION_MAX];   /* "strlen", "Repository->find", "{main}"; a long
+                                  * one lacks its beginning */
+    char     file[MST_FRAME_FILE_MAX];           /* as `function`; "": code of PHP itself */
+};
+#define MST_FRAMES_MAX   65536u  /* that readers take */
+#define MST_FRAMES       4096u   /* a power of two; entries are never freed */
+#define MST_FRAME_OTHER  0u      /* functions for which there was no room, and cut stacks */
+#define MST_FRAME_OTHER_NAME "(other)"
+
+/* A call stack: its innermost function, and the stack that called that. The whole entry is one
+ * word, which a process claims by compare-and-swap. */
+struct mst_call_stack {
+    uint64_t caller_frame;       /* the caller's index << 32 | frame's index plus 1; 0: free */
+};
+#define MST_STACKS_MAX   (1u << 20)   /* that readers take */
+#define MST_STACKS       16384u  /* a power of two; entries are never freed */
+#define MST_STACK_NONE   0u      /* the caller of an outermost function; nothing is stored there */
+#define MST_STACK_OTHER  1u      /* stacks for which there was no room: MST_FRAME_OTHER alone */
+#define MST_STACK_DEPTH  64u     /* functions of one stack; of a deeper one the innermost */
 #define MST_PATH_UNNAMED_NAME "(3xx or 4xx)"
 
 /* The `owner` of an other end's entry has its enum mst_other_end_kind in the lower 32 bits. In the

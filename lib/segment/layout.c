@@ -109,6 +109,10 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_DELIVERIES], end, is_php ? 0 : MST_DELIVERY_RECORDS,
                 sizeof(struct mst_delivery_record));
     end = place(&s[MST_SECTION_PATHS], end, is_php ? 0 : MST_PATHS, sizeof(struct mst_path));
+    end = place(&s[MST_SECTION_FRAMES], end, is_php ? MST_FRAMES : 0, sizeof(struct mst_frame));
+    end = place(&s[MST_SECTION_STACKS], end, is_php ? MST_STACKS : 0, sizeof(struct mst_call_stack));
+    end = place(&s[MST_SECTION_CODE_SAMPLES], end, is_php ? MST_CODE_SAMPLES : 0,
+                sizeof(struct mst_code_sample_record));
     return end <= MST_FILE_MAX ? end : 0;
 }
 

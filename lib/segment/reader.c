@@ -70,6 +70,10 @@ static const struct section_rule section_rules[MST_SECTION_COUNT] = {
     [MST_SECTION_DELIVERIES] = { "deliveries", MST_JOURNAL_MAX,
                                 RECORD_STRIDE(struct mst_delivery, undelivered_bytes), 4096, 0 },
     [MST_SECTION_PATHS]     = { "paths", MST_PATHS_MAX, END_OF(struct mst_path, path), 4096, 0 },
+    [MST_SECTION_FRAMES]    = { "frames", MST_FRAMES_MAX, END_OF(struct mst_frame, file), 4096, 0 },
+    [MST_SECTION_STACKS]    = { "stacks", MST_STACKS_MAX, sizeof(struct mst_call_stack), 4096, 0 },
+    [MST_SECTION_CODE_SAMPLES] = { "code_samples", MST_JOURNAL_MAX,
+                                RECORD_STRIDE(struct mst_code_sample, weight_ns), 4096, 0 },
 };
 
 int mst_reader_read(const struct mst_reader *r, uint64_t offset, void *to, size_t bytes,

@@ -127,6 +127,23 @@ struct mst_mark {
 };
 #define MST_MARK_WORDS (sizeof(struct mst_mark) / 8)
 
+/* Where PHP's code was as a time of CPU ended, or for what it waited in that time. A sample stands
+ * for `weight_ns`: of CPU time of its thread since the one before, or of waiting. */
+struct mst_code_sample {
+    uint64_t time_ns;            /* CLOCK_MONOTONIC */
+    uint64_t request_start_ns;   /* mst_php_request.start_ns */
+    uint64_t pid_worker;         /* pid << 32 | worker entry's index; ~0u: no entry was free */
+    uint64_t stack_what;         /* stack's index << 32 | 0: CPU time; else enum mst_wait plus 1 */
+    uint64_t weight_ns;
+};
+#define MST_CODE_SAMPLE_WORDS (sizeof(struct mst_code_sample) / 8)
+#define MST_CODE_SAMPLES 16384u   /* kept: 160 s of CPU time */
+
+struct mst_code_sample_record {
+    uint64_t               ticket;
+    struct mst_code_sample payload;
+    uint64_t               check;
+};
 struct mst_delivery_record {
     uint64_t            ticket;
     struct mst_delivery payload;

@@ -7,6 +7,8 @@
 #include <stdint.h>
 
 #define MST_NAME_MAX        64u         /* a label or field name, with its NUL */
+#define MST_FRAME_FUNCTION_MAX 96u      /* a function of PHP's code, with its NUL */
+#define MST_FRAME_FILE_MAX     136u     /* its file, with its NUL */
 #define MST_PATH_MAX        64u         /* a URL path in a worker's entry, cut, with its NUL */
 #define MST_PATH_NAME_MAX   112u        /* a folded path's name, with its NUL; a multiple of 8 */
 #define MST_MARK_MAX        40u         /* a mark's name, with its NUL */

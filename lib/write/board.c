@@ -21,6 +21,7 @@
 #include "segment/liveness.h"
 #include "write/build.h"
 #include "write/path.h"
+#include "write/call_stack.h"
 
 static void copy_text(char *to, size_t size, const char *from)
 {
@@ -115,6 +116,9 @@ void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTIO
     b->end_counters = at(b, s[MST_SECTION_END_COUNTERS].offset);
     b->deliveries = at(b, s[MST_SECTION_DELIVERIES].offset);
     b->paths = at(b, s[MST_SECTION_PATHS].offset);
+    b->frames = at(b, s[MST_SECTION_FRAMES].offset);
+    b->stacks = at(b, s[MST_SECTION_STACKS].offset);
+    b->code_samples = at(b, s[MST_SECTION_CODE_SAMPLES].offset);
     b->process_count = s[MST_SECTION_PROCESSES].count;
     b->threads = b->threads_used = threads;
     b->label_count = s[MST_SECTION_LABELS].count;
@@ -128,6 +132,9 @@ void mst_board_locate(struct mst_board *b, const struct mst_section s[MST_SECTIO
     b->end_count = s[MST_SECTION_ENDS].count;
     b->deliveries_mask = s[MST_SECTION_DELIVERIES].count - 1;
     b->path_count = s[MST_SECTION_PATHS].count;
+    b->frame_count = s[MST_SECTION_FRAMES].count;
+    b->stack_count = s[MST_SECTION_STACKS].count;
+    b->code_samples_mask = s[MST_SECTION_CODE_SAMPLES].count - 1;
 }
 
 static void fill(struct mst_board *b, const struct mst_layout *layout,
@@ -149,6 +156,7 @@ static void fill(struct mst_board *b, const struct mst_layout *layout,
     mst_label_intern(b, MST_LABEL_STATUS_NAME);
     mst_other_end_intern(b, MST_END_KIND_COUNT, MST_END_OTHER_NAME);
     mst_path_begin(b);
+    mst_call_stack_begin(b);
     __atomic_store_n(&b->header->ready, MST_READY, __ATOMIC_RELEASE);
 }
 

@@ -56,11 +56,16 @@ struct mst_board {
     struct mst_other_end_counters  *end_counters;
     struct mst_delivery_record *deliveries;        /* on Apache's boards */
     struct mst_path          *paths;               /* on Apache's boards */
+    struct mst_frame         *frames;              /* these three on PHP's boards */
+    struct mst_call_stack         *stacks;
+    struct mst_code_sample_record *code_samples;
     uint32_t process_count, threads, label_count, stripe_mask, fork_count, end_count;
-    uint32_t path_count;            /* a power of two, or 0 */
+    uint32_t path_count;            /* a power of two, or 0; as these two */
+    uint32_t frame_count, stack_count;
     uint32_t threads_used;          /* of `threads`, by a process that claims an entry now */
     uint32_t in_flight_stride;      /* words of in_flight for each process */
-    uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask, deliveries_mask;
+    uint64_t requests_mask, lifecycle_mask, php_requests_mask, marks_mask, deliveries_mask,
+             code_samples_mask;
     int64_t  busy_excess;           /* by how many workers mst_busy_correct() last found the sum too
                                      * large */
     uint64_t busy_excess_ns;        /* when it did */

@@ -72,6 +72,15 @@ static inline void mst_journal_mark(struct mst_board *b, const struct mst_mark *
     mst_journal_store(&b->marks[ticket & b->marks_mask], ticket, mark, MST_MARK_WORDS);
 }
 
+/* Adds a sample of PHP's code. PHP's boards only. */
+static inline void mst_journal_code_sample(struct mst_board *b, const struct mst_code_sample *sample)
+{
+    uint64_t ticket = __atomic_add_fetch(&b->header->code_samples_written, 1, __ATOMIC_RELAXED);
+
+    mst_journal_store(&b->code_samples[ticket & b->code_samples_mask], ticket, sample,
+                      MST_CODE_SAMPLE_WORDS);
+}
+
 /* Adds a lifecycle event, and counts it in the totals (forks, exits, ...). Not on the hot path. */
 void mst_journal_lifecycle(struct mst_board *b, const struct mst_lifecycle *event);
 

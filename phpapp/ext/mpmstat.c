@@ -14,6 +14,7 @@
 #include "lifecycle.h"
 #include "mpmstat_arginfo.h"
 #include "pools.h"
+#include "profile.h"
 #include "request.h"
 #include "state.h"
 #include "waits.h"
@@ -48,6 +49,7 @@ static zend_long number_of(zend_string *text)
 MPMSTAT_BOUNDED(update_workers_limit, 0, 1 << 20)
 MPMSTAT_BOUNDED(update_processes, 1, 1 << 20)
 MPMSTAT_BOUNDED(update_journal, 0, (zend_long)MST_JOURNAL_MAX)
+MPMSTAT_BOUNDED(update_profile, 0, 1000)
 MPMSTAT_BOUNDED(update_tenant_labels, 0, (zend_long)MST_LABELS_MAX)
 
 #define OF_DIRECTORY (PHP_INI_PERDIR | PHP_INI_SYSTEM)
@@ -70,6 +72,7 @@ PHP_INI_BEGIN()
     ENTRY("tenant_labels", "8", PHP_INI_SYSTEM, update_tenant_labels, zend_long, tenant_labels)
     ENTRY("workers_limit", "0", PHP_INI_SYSTEM, update_workers_limit, zend_long, workers_limit)
     ENTRY("processes", "1024", PHP_INI_SYSTEM, update_processes, zend_long, processes)
+    ENTRY("profile", "100", PHP_INI_SYSTEM, update_profile, zend_long, profile)
     ENTRY("journal", "0", PHP_INI_SYSTEM, update_journal, zend_long, journal)
 PHP_INI_END()
 
@@ -98,6 +101,7 @@ static PHP_MINIT_FUNCTION(mpmstat)
     if (mst_php.origin == MST_ORIGIN_OFF)
         return SUCCESS;
     mst_request_start_watching();
+    mst_profile_install();
     if (type == MODULE_PERSISTENT)   /* not with dl() */
         mst_waits_install();
     mst_lifecycle_start();
@@ -112,6 +116,7 @@ static PHP_MSHUTDOWN_FUNCTION(mpmstat)
 {
     (void)type;
     mst_request_stop_watching();
+    mst_profile_uninstall();
     mst_lifecycle_end();
     mst_waits_uninstall();
     UNREGISTER_INI_ENTRIES();

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "label.h"
 #include "lifecycle.h"
+#include "profile.h"
 #include "state.h"
 #include "waits.h"
 #include "write/busy.h"
@@ -293,6 +294,7 @@ void mst_request_begin(void)
     read_cpu(&MPMSTAT_G(user_ns), &MPMSTAT_G(system_ns));
     mst_waits_begin(MPMSTAT_G(start_ns), MPMSTAT_G(user_ns) == MST_UNKNOWN ? MST_UNKNOWN
                     : MPMSTAT_G(user_ns) + MPMSTAT_G(system_ns));
+    mst_profile_begin();
     MPMSTAT_G(active) = true;
 }
 

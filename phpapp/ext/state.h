@@ -16,6 +16,8 @@
  *   label.c      the label that a request is counted under
  *   board_place.c  which board is this process's, and making or opening it
  *   pools.c      FPM's pools, and the limit of workers of each
+ *   profile.c    samples of where PHP's code uses CPU time
+ *   place.c      where PHP's code is, as functions and call stacks of the board
  *   delay.c      how long a thread was ready to run and had no CPU
  *   settings.c   php.ini's settings for the board's header
  *   state.c      the variables declared here
@@ -56,6 +58,14 @@ struct mst_known {
 };
 #define MPMSTAT_KNOWN 256u         /* a power of two */
 
+/* A function whose frame is known, in this request. */
+struct mst_place {
+    const void *code;              /* its operations, or itself where it is PHP's own */
+    uint64_t    request_ns;        /* start_ns of the request */
+    uint32_t    line, frame;
+};
+#define MPMSTAT_PLACES 256u
+
 struct mst_own_end;
 struct mst_timed_function;
 struct mst_suspended;
@@ -89,7 +99,7 @@ struct mst_waits {
 ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     bool      enable, enable_cli, trust_request_start, measure_waits, name_ends;
     char     *board, *group;
-    zend_long workers_limit, processes, journal, tenant_labels;
+    zend_long workers_limit, processes, journal, tenant_labels, profile;
     const char *label;             /* as set; else the pool's name */
     bool      label_is_tenants;    /* a tenant's setting, not the server's own */
     bool      label_stays_tenants; /* the same, after PHP restores what the request set */
@@ -115,6 +125,10 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     uint64_t  state_since_ns;
     uint64_t  joined;              /* mst_php.joins when `worker` was set */
     int       delay_fd;            /* this thread's schedstat; -1: not open */
+    uint32_t  profile_target;      /* this thread's target (profile.c) plus 1; 0: none */
+    uint64_t  profile_pid;         /* of the process in which it asked for one */
+    timer_t   profile_timer;
+    struct mst_place places[MPMSTAT_PLACES];
     struct mst_waits waits;
 ZEND_END_MODULE_GLOBALS(mpmstat)
 

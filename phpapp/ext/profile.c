@@ -1,0 +1,235 @@
+/* profile.c - samples of where PHP's code uses CPU time, mpmstat.profile times a second of it.
+ *
+ * A timer of the thread's CPU time sends a signal to a thread of its own, the watcher, and never to
+ * one of PHP's: no system call of PHP's ends early. The watcher notes how much time has passed, and
+ * asks the engine for an interrupt. At its next safe point (a loop's end, a call, a return) the
+ * engine calls interrupted(), which takes the stack. A thread that does not run has no CPU time, so
+ * that an idle server gets no signal.
+ *
+ * A process that a script forks has neither the timer nor the watcher, and no samples.
+ */
+#include "profile.h"
+
+#include <errno.h>
+#include <php.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "place.h"
+#include "state.h"
+#include "write/journal.h"
+#include "write/worker.h"
+
+#define WATCHER_STACK (64u * 1024)   /* its one function needs less than a page */
+
+/* Real-time signals that come from a timer of this process, and only to the watcher. The others
+ * that such programs use are counted from SIGRTMIN: glibc's own, and PHP's with threads. */
+#define SIGNAL (SIGRTMAX - 5)
+
+#if PHP_VERSION_ID >= 80200
+typedef zend_atomic_bool interrupt_flag;
+#define RAISE(flag) zend_atomic_bool_store(flag, true)
+#elif PHP_VERSION_ID >= 80000
+typedef bool interrupt_flag;
+#define RAISE(flag) __atomic_store_n(flag, true, __ATOMIC_RELAXED)
+#else
+typedef zend_bool interrupt_flag;
+#define RAISE(flag) __atomic_store_n(flag, 1, __ATOMIC_RELAXED)
+#endif
+
+/* What the watcher knows of a thread. These outlive the threads: a signal can come late. */
+struct target {
+    interrupt_flag *flag;     /* of the thread's engine; NULL: it has ended */
+    uint64_t        pending_ns;   /* CPU time that no sample stands for yet */
+};
+
+static struct target targets[MPMSTAT_THREADS];
+static uint32_t target_count;
+static uint64_t period_ns;
+
+/* The watcher of this process. */
+static struct {
+    pthread_mutex_t starting;
+    pthread_t       thread;
+    pid_t           tid, pid;     /* pid: of the process in which it runs; another one has none */
+    sem_t           is_ready;
+} watcher = { .starting = PTHREAD_MUTEX_INITIALIZER };
+
+static void (*next_interrupt)(zend_execute_data *);
+
+/* ---- the watcher ------------------------------------------------------------------------- */
+
+static void note(const siginfo_t *info)
+{
+    uint32_t index = (uint32_t)info->si_value.sival_int;
+    interrupt_flag *flag;
+
+    if (info->si_code != SI_TIMER || index >= MPMSTAT_THREADS)
+        return;
+    __atomic_fetch_add(&targets[index].pending_ns, (1 + (uint64_t)info->si_overrun) * period_ns,
+                       __ATOMIC_RELAXED);
+    flag = __atomic_load_n(&targets[index].flag, __ATOMIC_ACQUIRE);
+    if (flag)
+        RAISE(flag);
+}
+
+static void *watch(void *unused)
+{
+    siginfo_t info;
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGNAL);
+    watcher.tid = (pid_t)syscall(SYS_gettid);
+    sem_post(&watcher.is_ready);
+    for (;;)   /* until it is cancelled */
+        if (sigwaitinfo(&set, &info) == SIGNAL)
+            note(&info);
+    return unused;
+}
+
+/* No signal of the process is its. */
+static bool start_watcher(void)
+{
+    sigset_t all, before;
+    pthread_attr_t attributes;
+    bool is_started;
+
+    if (sem_init(&watcher.is_ready, 0, 0) != 0 || pthread_attr_init(&attributes) != 0)
+        return false;
+    pthread_attr_setstacksize(&attributes, WATCHER_STACK);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    is_started = pthread_create(&watcher.thread, &attributes, watch, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    pthread_attr_destroy(&attributes);
+    if (!is_started)
+        return false;
+    while (sem_wait(&watcher.is_ready) != 0 && errno == EINTR)
+        ;
+    pthread_setname_np(watcher.thread, "mpmstat");
+    watcher.pid = getpid();
+    return true;
+}
+
+static bool has_watcher(void)
+{
+    bool has;
+
+    pthread_mutex_lock(&watcher.starting);
+    has = watcher.pid == getpid() || start_watcher();
+    pthread_mutex_unlock(&watcher.starting);
+    return has;
+}
+
+/* ---- samples ----------------------------------------------------------------------------- */
+
+static void take(zend_execute_data *call, uint64_t weight_ns)
+{
+    struct mst_worker *worker = MPMSTAT_G(worker);
+    struct mst_code_sample sample = {
+        .time_ns = mst_now_ns(),
+        .request_start_ns = MPMSTAT_G(start_ns),
+        .pid_worker = mst_php.pid << 32 | MPMSTAT_G(worker_index),
+        .stack_what = (uint64_t)mst_place_stack(call) << 32,
+        .weight_ns = weight_ns,
+    };
+    const zend_execute_data *user = mst_place_of_user(call);
+
+    mst_journal_code_sample(&mst_php.board, &sample);
+    if (worker && user)
+        mst_worker_runs_in(worker, mst_place_of(user), sample.time_ns);
+}
+
+static void interrupted(zend_execute_data *call)
+{
+    uint32_t index = MPMSTAT_G(profile_target);
+    uint64_t weight_ns = index > 0
+        ? __atomic_exchange_n(&targets[index - 1].pending_ns, 0, __ATOMIC_RELAXED) : 0;
+
+    if (weight_ns > 0 && MPMSTAT_G(active) && call && !mst_worker_has_left())
+        take(call, weight_ns);
+    if (next_interrupt)
+        next_interrupt(call);
+}
+
+/* ---- threads of PHP ---------------------------------------------------------------------- */
+
+static bool arm(uint32_t index)
+{
+    struct itimerspec interval = { .it_value.tv_nsec = (long)period_ns,
+                                   .it_interval.tv_nsec = (long)period_ns };
+    struct sigevent to = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGNAL,
+                           .sigev_value.sival_int = (int)index };
+
+#ifdef sigev_notify_thread_id
+    to.sigev_notify_thread_id = watcher.tid;
+#else
+    to._sigev_un._tid = watcher.tid;
+#endif
+    if (timer_create(CLOCK_THREAD_CPUTIME_ID, &to, &MPMSTAT_G(profile_timer)) != 0)
+        return false;
+    return timer_settime(MPMSTAT_G(profile_timer), 0, &interval, NULL) == 0;
+}
+
+/* A thread for which there is no place has no samples. */
+static void join(void)
+{
+    uint32_t index = __atomic_fetch_add(&target_count, 1, __ATOMIC_RELAXED);
+
+    MPMSTAT_G(profile_pid) = mst_php.pid;
+    MPMSTAT_G(profile_target) = 0;
+    if (index >= MPMSTAT_THREADS || !has_watcher())
+        return;
+    targets[index].pending_ns = 0;
+    __atomic_store_n(&targets[index].flag, &EG(vm_interrupt), __ATOMIC_RELEASE);
+    if (arm(index))
+        MPMSTAT_G(profile_target) = index + 1;
+}
+
+void mst_profile_begin(void)
+{
+    if (period_ns == 0)
+        return;
+    if (MPMSTAT_G(profile_pid) != mst_php.pid)
+        join();
+    if (MPMSTAT_G(profile_target) > 0)   /* of what the thread did since the latest request */
+        __atomic_store_n(&targets[MPMSTAT_G(profile_target) - 1].pending_ns, 0, __ATOMIC_RELAXED);
+}
+
+void mst_profile_leave(void)
+{
+    if (MPMSTAT_G(profile_target) == 0 || MPMSTAT_G(profile_pid) != (uint64_t)getpid())
+        return;
+    timer_delete(MPMSTAT_G(profile_timer));
+    __atomic_store_n(&targets[MPMSTAT_G(profile_target) - 1].flag, NULL, __ATOMIC_RELEASE);
+    MPMSTAT_G(profile_target) = 0;
+}
+
+void mst_profile_install(void)
+{
+    if (MPMSTAT_G(profile) == 0)
+        return;
+    period_ns = MST_NS_PER_S / (uint64_t)MPMSTAT_G(profile);
+    next_interrupt = zend_interrupt_function;
+    zend_interrupt_function = interrupted;
+}
+
+/* The code of the watcher is unloaded after this. */
+void mst_profile_uninstall(void)
+{
+    mst_profile_leave();
+    if (watcher.pid == getpid()) {
+        pthread_cancel(watcher.thread);
+        pthread_join(watcher.thread, NULL);
+        watcher.pid = 0;
+    }
+    if (zend_interrupt_function == interrupted)
+        zend_interrupt_function = next_interrupt;
+    period_ns = 0;
+}
