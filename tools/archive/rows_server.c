@@ -180,6 +180,44 @@ int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct 
     return insert_marks(a, &row);
 }
 
+int mst_archive_add_frame(struct mst_archive *a, int64_t server_id, uint64_t id,
+                          const struct mst_frame *frame)
+{
+    const struct frames_row row = {
+        .server_id = NUMBER(server_id), .frame = NUMBER(id), .function = TEXT(frame->function),
+        .file = TEXT(frame->file), .line = NUMBER(mst_or_unknown(frame->line > 0, frame->line)),
+    };
+
+    return insert_frames(a, &row);
+}
+
+int mst_archive_add_stack(struct mst_archive *a, int64_t server_id, uint64_t id,
+                          uint64_t caller_id, uint64_t frame_id)
+{
+    const struct stacks_row row = {
+        .server_id = NUMBER(server_id), .stack = NUMBER(id),
+        .caller = NUMBER(mst_or_unknown(caller_id > 0, caller_id)), .frame = NUMBER(frame_id),
+    };
+
+    return insert_stacks(a, &row);
+}
+
+int mst_archive_add_php_sample(struct mst_archive *a, int64_t server_id,
+                               const struct mst_code_sample *sample, uint64_t stack_id,
+                               uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key)
+{
+    uint64_t what = sample->stack_what & UINT32_MAX;
+    const struct php_samples_row row = {
+        .server_id = NUMBER(server_id), .key = NUMBER(key), .time_ns = NUMBER(wall_ns),
+        .request_start_ns = NUMBER(request_wall_ns), .pid = NUMBER(sample->pid_worker >> 32),
+        .stack = NUMBER(stack_id),
+        .kind = TEXT(what == 0 ? "cpu" : name_of(mst_wait_names, MST_WAIT_COUNT, what - 1)),
+        .weight_ns = NUMBER(sample->weight_ns),
+    };
+
+    return insert_php_samples(a, &row);
+}
+
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key)
 {

@@ -6,7 +6,7 @@
 -- NULL is "not known", never 0. The rows with a run's id are the run.
 
 PRAGMA application_id = 0x6d706d73;  -- "mpms"
-PRAGMA user_version = 8;             -- the version of this schema
+PRAGMA user_version = 9;             -- the version of this schema
 
 -- One recording. The row is written before the load begins, with complete = 0 and outcome
 -- 'unfinished'. It stays so if the recording itself is killed.
@@ -292,6 +292,38 @@ CREATE TABLE IF NOT EXISTS marks (
     request_start_ns  INTEGER NOT NULL   -- php_requests.start_ns
 );
 CREATE INDEX IF NOT EXISTS marks_server ON marks (server_id);
+
+-- Functions of PHP's code. The same one can be there twice, with two ids.
+CREATE TABLE IF NOT EXISTS frames (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    frame             INTEGER NOT NULL,  -- its id in the server
+    function          TEXT,              -- 'strlen', 'Repository->find', '{main}'
+    file              TEXT,              -- NULL: a function of PHP itself
+    line              INTEGER            -- of the file; NULL: not known, or a function of PHP itself
+);
+CREATE INDEX IF NOT EXISTS frames_server ON frames (server_id, frame);
+
+-- Call stacks of PHP's code: the innermost function, and the stack that called it.
+CREATE TABLE IF NOT EXISTS stacks (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    stack             INTEGER NOT NULL,  -- its id in the server
+    caller            INTEGER,           -- stacks.stack; NULL: none
+    frame             INTEGER NOT NULL   -- frames.frame
+);
+CREATE INDEX IF NOT EXISTS stacks_server ON stacks (server_id, stack);
+
+-- Where PHP's code was, a hundred times a second of CPU time.
+CREATE TABLE IF NOT EXISTS php_samples (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    key               INTEGER NOT NULL,  -- unique in the server
+    time_ns           INTEGER NOT NULL,  -- instant
+    request_start_ns  INTEGER NOT NULL,  -- php_requests.start_ns
+    pid               INTEGER,
+    stack             INTEGER NOT NULL,  -- stacks.stack
+    kind              TEXT NOT NULL,     -- 'cpu', or a kind of php_waits
+    weight_ns         INTEGER NOT NULL   -- of CPU time or waiting, for which the sample stands
+);
+CREATE INDEX IF NOT EXISTS php_samples_server ON php_samples (server_id);
 
 -- Starts and ends of processes, restarts, limits.
 CREATE TABLE IF NOT EXISTS lifecycle (

@@ -45,7 +45,7 @@ struct table { const char *name, *time; bool has_moment; };
 #define PHPS_END    "start_ns + run_ns"
 static const struct table of_server[] = {
     { "server_requests", APACHES_END, false }, { "php_requests", PHPS_END, false },
-    { "marks", "time_ns", false }, { "lifecycle", "time_ns", false },
+    { "marks", "time_ns", false }, { "php_samples", "time_ns", false }, { "lifecycle", "time_ns", false },
     { "samples", "time_ns", true }, { "pool_samples", "time_ns", true },
     { "process_samples", "time_ns", false }, { "memory_samples", "time_ns", false },
 };
@@ -198,6 +198,9 @@ static bool copy_server(struct slicing *z, const struct part *p, int64_t id)
     for (i = 0; i < sizeof of_server / sizeof *of_server; i++)
         if (!copy_by_time(z, p, &of_server[i], "server_id", id, into))
             return false;
+    if (!copy_rows(z, p, "frames", "server_id", id, into, "1") ||
+        !copy_rows(z, p, "stacks", "server_id", id, into, "1"))
+        return false;
     return copy_rows(z, p, "php_waits", "server_id", id, into, "key IN (SELECT key FROM "
                      "main.php_requests WHERE server_id = :id AND " PHPS_END " >= :from AND "
                      PHPS_END " < :to)") &&

@@ -116,6 +116,14 @@ int mst_archive_add_php_request(struct mst_archive *a, int64_t server_id,
                                 uint64_t key, bool ghost);
 int mst_archive_add_mark(struct mst_archive *a, int64_t server_id, const struct mst_mark *mark,
                          uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
+/* Of PHP's code: ids are the source's. */
+int mst_archive_add_frame(struct mst_archive *a, int64_t server_id, uint64_t id,
+                          const struct mst_frame *frame);
+int mst_archive_add_stack(struct mst_archive *a, int64_t server_id, uint64_t id,
+                          uint64_t caller_id, uint64_t frame_id);
+int mst_archive_add_php_sample(struct mst_archive *a, int64_t server_id,
+                               const struct mst_code_sample *sample, uint64_t stack_id,
+                               uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
 /* That the server's parent does not run: was stopped then, or ended after that. */

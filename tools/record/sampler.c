@@ -56,6 +56,29 @@ static int on_mark(void *context, const struct mst_mark *mark, uint64_t wall_ns,
     return mst_archive_add_mark(s->archive, s->server_id, mark, wall_ns, request_wall_ns, key);
 }
 
+static int on_frame(void *context, uint64_t id, const struct mst_frame *frame)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_frame(s->archive, s->server_id, id, frame);
+}
+
+static int on_stack(void *context, uint64_t id, uint64_t caller_id, uint64_t frame_id)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_stack(s->archive, s->server_id, id, caller_id, frame_id);
+}
+
+static int on_code_sample(void *context, const struct mst_code_sample *sample, uint64_t stack_id,
+                          uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key)
+{
+    struct mst_sampler *s = context;
+
+    return mst_archive_add_php_sample(s->archive, s->server_id, sample, stack_id, wall_ns,
+                                      request_wall_ns, key);
+}
+
 static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
                         uint64_t key)
 {
@@ -103,7 +126,8 @@ static int poll_journal(struct mst_sampler *s)
     const struct mst_source_events events = {
         .context = s, .on_request = on_request, .on_lifecycle = on_lifecycle,
         .on_php_request = on_php_request, .on_mark = on_mark,
-        .on_delivery = on_delivery,
+        .on_delivery = on_delivery, .on_frame = on_frame, .on_stack = on_stack,
+        .on_code_sample = on_code_sample,
     };
     char error[MST_ERROR_MAX];
     long given = mst_source_poll(s->source, &events, error);
@@ -385,6 +409,7 @@ int mst_sampler_go_on(struct mst_sampler *s, struct mst_archive *archive, int64_
     s->late_count = 0;
     s->end_count = 0;
     mst_source_count_on(s->source);
+    mst_source_forget_code(s->source);
     if (enter(s, archive, run_id, error) < 0 ||
         (clock != NULL && mst_archive_clock_server(archive, s->server_id, clock) != 0))
         return -1;

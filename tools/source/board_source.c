@@ -16,7 +16,7 @@
 
 /* The journals of a kind of server: lifecycle events first, for a process is there
  * before its requests. */
-#define RINGS_MAX 3u
+#define RINGS_MAX 4u
 struct ring {
     enum mst_section_id section;
     mst_take           *take;
@@ -32,6 +32,8 @@ struct file_source {
     char              labels[MST_LABELS_MAX][MST_NAME_MAX];   /* empty: not read yet */
     char              ends[MST_LABELS_MAX][MST_NAME_MAX];
     char              paths[MST_PATHS_MAX][MST_PATH_NAME_MAX];
+    bool              knows_frame[MST_FRAMES_MAX];   /* it was given */
+    bool              knows_stack[MST_STACKS_MAX];
 
     const struct mst_source_events *events;   /* during a poll */
     bool              stopped;
@@ -200,14 +202,93 @@ static int take_delivery(void *context, uint64_t ticket, const void *payload)
     return is_enough(f);
 }
 
-/* Older Apaches' boards lack the last. */
-static const struct ring apache_rings[] = {
+/* ---- PHP's code ----------------------------------------------------------------------------- */
+
+static uint64_t code_id(const struct file_source *f, uint64_t index)
+{
+    return (f->base.restarts << MST_SOURCE_CODE_BITS) + index + 1;
+}
+
+/* Gives a frame where it was not given yet. */
+static void give_frame(struct file_source *f, uint64_t index)
+{
+    const struct mst_section *section = mst_section_in(&f->journal.header, MST_SECTION_FRAMES);
+    struct mst_frame frame = { 0 };
+    char ignored[MST_ERROR_MAX];
+
+    if (index >= section->count || index >= MST_FRAMES_MAX || f->knows_frame[index] ||
+        mst_reader_entries(&f->journal, MST_SECTION_FRAMES, index, 1, &frame, sizeof frame,
+                           ignored) != 0 ||
+        frame.used != 1)
+        return;
+    frame.function[sizeof frame.function - 1] = frame.file[sizeof frame.file - 1] = '\0';
+    f->knows_frame[index] = true;
+    if (f->events->on_frame != NULL &&
+        f->events->on_frame(f->events->context, code_id(f, index), &frame) != 0)
+        f->stopped = true;
+}
+
+/* Gives a stack and its callers where they were not given yet. A worker can have written a stack
+ * that calls itself: what was given ends the way. */
+static void give_stack(struct file_source *f, uint64_t index)
+{
+    const struct mst_section *section = mst_section_in(&f->journal.header, MST_SECTION_STACKS);
+    struct mst_call_stack stack;
+    char ignored[MST_ERROR_MAX];
+    uint64_t caller, frame;
+
+    while (index != MST_STACK_NONE && index < section->count && index < MST_STACKS_MAX &&
+           !f->knows_stack[index] && !f->stopped) {
+        f->knows_stack[index] = true;
+        if (mst_reader_entries(&f->journal, MST_SECTION_STACKS, index, 1, &stack, sizeof stack,
+                               ignored) != 0 ||
+            (stack.caller_frame & UINT32_MAX) == 0)
+            return;
+        caller = stack.caller_frame >> 32;
+        frame = (stack.caller_frame & UINT32_MAX) - 1;
+        give_frame(f, frame);
+        if (f->events->on_stack != NULL &&
+            f->events->on_stack(f->events->context, code_id(f, index),
+                                caller != MST_STACK_NONE ? code_id(f, caller) : 0,
+                                code_id(f, frame)) != 0)
+            f->stopped = true;
+        index = caller;
+    }
+}
+
+static int take_code_sample(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    const struct mst_code_sample *s = payload;
+    uint64_t stack = s->stack_what >> 32;
+
+    if (f->events->on_code_sample == NULL)
+        return is_enough(f);
+    give_stack(f, stack);
+    if (!f->stopped &&
+        f->events->on_code_sample(f->events->context, s, code_id(f, stack),
+                                  wall_ns(f, s->time_ns), wall_ns(f, s->request_start_ns),
+                                  mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return is_enough(f);
+}
+
+static void forget_code(struct mst_source *s)
+{
+    struct file_source *f = (struct file_source *)s;
+
+    memset(f->knows_frame, 0, sizeof f->knows_frame);
+    memset(f->knows_stack, 0, sizeof f->knows_stack);
+}
+
+/* Older servers' boards lack the last of each. */
+static const struct ring apache_rings[RINGS_MAX] = {
     { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_REQUESTS, take_request },
-    { MST_SECTION_DELIVERIES, take_delivery },
+    { MST_SECTION_DELIVERIES, take_delivery }, { MST_SECTION_CODE_SAMPLES, take_code_sample },
 };
-static const struct ring php_rings[] = {
+static const struct ring php_rings[RINGS_MAX] = {
     { MST_SECTION_LIFECYCLE, take_lifecycle }, { MST_SECTION_PHP_REQUESTS, take_php_request },
-    { MST_SECTION_MARKS, take_mark },
+    { MST_SECTION_MARKS, take_mark }, { MST_SECTION_CODE_SAMPLES, take_code_sample },
 };
 
 static const struct ring *rings_of(const struct file_source *f, size_t *count)
@@ -276,6 +357,7 @@ static int follow(struct file_source *f, bool from_head, char error[MST_ERROR_MA
     memset(f->labels, 0, sizeof f->labels);
     memset(f->ends, 0, sizeof f->ends);
     memset(f->paths, 0, sizeof f->paths);
+    forget_code(&f->base);
     if (open_tails(f, from_head, error) == 0) {
         f->is_open = true;
         return 0;
@@ -441,7 +523,8 @@ static void close_file(struct mst_source *s)
 }
 
 static const struct mst_source_kind file_kind = {
-    .close = close_file, .mark = mark_journal, .poll = poll_journal, .finish = finish_journal,
+    .close = close_file, .mark = mark_journal, .forget_code = forget_code,
+     .poll = poll_journal, .finish = finish_journal,
     .sample = take_sample,
 };
 

@@ -122,6 +122,12 @@ static int mark(struct mst_source *source, bool from_head, char error[MST_ERROR_
     return source->kind->mark(source, from_head, error);
 }
 
+void mst_source_forget_code(struct mst_source *source)
+{
+    if (source->kind->forget_code != NULL)
+        source->kind->forget_code(source);
+}
+
 int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX])
 {
     return mark(source, true, error);

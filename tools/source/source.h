@@ -116,6 +116,9 @@ struct mst_record_names {
     const char *path;                    /* NULL: none, or not known */
 };
 
+/* Of a frame's or a stack's id, the bits above these count the starts, too. */
+#define MST_SOURCE_CODE_BITS 24u
+
 /* Of a record's key, the bits above these count the starts of its server since mark. */
 #define MST_SOURCE_TICKET_BITS 48u
 
@@ -136,7 +139,16 @@ struct mst_source_events {
     int (*on_mark)(void *context, const struct mst_mark *mark, uint64_t wall_ns,
                    uint64_t request_wall_ns, uint64_t key);
     int (*on_delivery)(void *context, const struct mst_delivery *delivery, uint64_t key);
+    /* Of PHP's code. A frame and a stack come before what refers to them; the same one can come
+     * again. Ids are unique in the server, and not 0. */
+    int (*on_frame)(void *context, uint64_t id, const struct mst_frame *frame);
+    int (*on_stack)(void *context, uint64_t id, uint64_t caller_id, uint64_t frame_id);
+    int (*on_code_sample)(void *context, const struct mst_code_sample *sample, uint64_t stack_id,
+                          uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
 };
+
+/* Frames and stacks that were given are given again: for another archive. */
+void mst_source_forget_code(struct mst_source *source);
 
 /* The journal's position is now: polls give what comes after. */
 int mst_source_mark(struct mst_source *source, char error[MST_ERROR_MAX]);

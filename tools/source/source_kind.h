@@ -9,6 +9,7 @@
 struct mst_source_kind {
     void (*close)(struct mst_source *source);
     int  (*mark)(struct mst_source *source, bool from_head, char error[MST_ERROR_MAX]);
+    void (*forget_code)(struct mst_source *source);   /* NULL: it gives none */
     long (*poll)(struct mst_source *source, const struct mst_source_events *events,
                  char error[MST_ERROR_MAX]);
     void (*finish)(struct mst_source *source);
