@@ -38,6 +38,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/need.c \
 	tools/analysis/need.h \
 	tools/analysis/only_apache.c \
+	tools/analysis/php_code.c \
+	tools/analysis/php_code.h \
 	tools/analysis/read.c \
 	tools/analysis/read_generators.c \
 	tools/analysis/read_at_once.c \
@@ -305,6 +307,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
+	tools/report/folded.c \
 	tools/report/generators.c \
 	tools/report/generators.h \
 	tools/report/glance.c \

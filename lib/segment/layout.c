@@ -46,7 +46,8 @@ static bool in_range(const struct mst_layout *l)
         && l->stripes >= 1 && l->stripes <= MST_STRIPES_MAX
         && (l->stripes & (l->stripes - 1)) == 0
         && l->requests >= 1 && l->requests <= MST_JOURNAL_MAX
-        && l->lifecycle >= 1 && l->lifecycle <= MST_JOURNAL_MAX;
+        && l->lifecycle >= 1 && l->lifecycle <= MST_JOURNAL_MAX
+        && l->code_samples <= MST_JOURNAL_MAX && (l->code_samples & (l->code_samples - 1)) == 0;
 }
 
 /* How many entries MST_SECTION_FIELDS has. */
@@ -76,7 +77,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     /* A row of in-flight counts for each process, on cache lines of its own. */
     uint32_t in_flight = (l->labels * (uint32_t)sizeof(uint32_t) + MST_CACHE_LINE - 1)
                        / MST_CACHE_LINE * MST_CACHE_LINE;
-    bool is_php = l->producer == MST_PRODUCER_PHP;
+    bool is_php = l->producer == MST_PRODUCER_PHP, has_code = l->code_samples > 0;
 
     _Static_assert(sizeof(struct mst_header) <= MST_PAGE, "the header is the first page");
     _Static_assert(MST_SECTION_COUNT - MST_SECTION_FIRST <= MST_SECTION_ROOM, "`more` has room");
@@ -109,9 +110,10 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_DELIVERIES], end, is_php ? 0 : MST_DELIVERY_RECORDS,
                 sizeof(struct mst_delivery_record));
     end = place(&s[MST_SECTION_PATHS], end, is_php ? 0 : MST_PATHS, sizeof(struct mst_path));
-    end = place(&s[MST_SECTION_FRAMES], end, is_php ? MST_FRAMES : 0, sizeof(struct mst_frame));
-    end = place(&s[MST_SECTION_STACKS], end, is_php ? MST_STACKS : 0, sizeof(struct mst_call_stack));
-    end = place(&s[MST_SECTION_CODE_SAMPLES], end, is_php ? MST_CODE_SAMPLES : 0,
+    end = place(&s[MST_SECTION_FRAMES], end, has_code ? MST_FRAMES : 0, sizeof(struct mst_frame));
+    end = place(&s[MST_SECTION_STACKS], end, has_code ? MST_STACKS : 0,
+                sizeof(struct mst_call_stack));
+    end = place(&s[MST_SECTION_CODE_SAMPLES], end, l->code_samples,
                 sizeof(struct mst_code_sample_record));
     return end <= MST_FILE_MAX ? end : 0;
 }

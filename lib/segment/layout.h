@@ -15,6 +15,8 @@ struct mst_layout {
     uint32_t requests;             /* journal records (PHP's: of PHP requests), rounded up to a
                                     * power of two */
     uint32_t lifecycle;            /* lifecycle records, rounded up to a power of two */
+    uint32_t code_samples;         /* samples of PHP's code, a power of two; 0: none, nor tables of
+                                    * functions and stacks */
 };
 
 /* CPUs rounded up to a power of two, at most MST_STRIPES_MAX. */

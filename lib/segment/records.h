@@ -137,7 +137,7 @@ struct mst_code_sample {
     uint64_t weight_ns;
 };
 #define MST_CODE_SAMPLE_WORDS (sizeof(struct mst_code_sample) / 8)
-#define MST_CODE_SAMPLES 16384u   /* kept: 160 s of CPU time */
+#define MST_CODE_SAMPLES 16384u   /* kept: 160 s of CPU time, 100 to the second */
 
 struct mst_code_sample_record {
     uint64_t               ticket;

@@ -56,6 +56,7 @@ static struct mst_layout layout_of(const struct mst_header *h)
         .requests = h->section[MST_SECTION_REQUESTS].count
                   + h->section[MST_SECTION_PHP_REQUESTS].count,
         .lifecycle = h->section[MST_SECTION_LIFECYCLE].count,
+        .code_samples = mst_section_in(h, MST_SECTION_CODE_SAMPLES)->count,
     };
 }
 

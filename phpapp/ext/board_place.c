@@ -272,6 +272,7 @@ static struct mst_layout wanted_layout(void)
         .requests = at_most(mst_layout_requests((uint32_t)MPMSTAT_G(journal)),
                             shared ? SHARED_JOURNAL : UINT32_MAX),
         .lifecycle = MST_LIFECYCLE_RECORDS,
+        .code_samples = MPMSTAT_G(profile) > 0 ? MST_CODE_SAMPLES : 0,
     };
 }
 

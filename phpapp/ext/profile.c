@@ -194,8 +194,8 @@ static void join(void)
 
 void mst_profile_begin(void)
 {
-    if (period_ns == 0)
-        return;
+    if (period_ns == 0 || mst_php.board.frame_count == 0)
+        return;   /* or the board is an older process's, which has no room for samples */
     if (MPMSTAT_G(profile_pid) != mst_php.pid)
         join();
     if (MPMSTAT_G(profile_target) > 0)   /* of what the thread did since the latest request */

@@ -14,7 +14,8 @@
 
 static int read_format(struct mst_report_options *o, const char *name)
 {
-    static const char *const names[MST_REPORT_FORMATS] = { "html", "md", "csv", "json", "text" };
+    static const char *const names[MST_REPORT_FORMATS] = { "html", "md", "csv", "json", "text",
+                                                          "folded" };
     int i;
 
     for (i = 0; i < MST_REPORT_FORMATS; i++)
@@ -22,8 +23,8 @@ static int read_format(struct mst_report_options *o, const char *name)
             o->format = (enum mst_report_format)i;
             return MST_EXIT_OK;
         }
-    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json or "
-                           "text", name);
+    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json, text "
+                           "or folded", name);
 }
 
 /* The output takes the place of what is there. */
@@ -55,7 +56,7 @@ static int check_options(const struct mst_report_options *o)
         return mst_usage_error("report", "--to has to be later than --from");
     if (o->series && o->format != MST_REPORT_CSV)
         return mst_usage_error("report", "--series goes with --format csv");
-    if (o->trend && o->format == MST_REPORT_CSV)
+    if (o->trend && (o->format == MST_REPORT_CSV || o->format == MST_REPORT_FOLDED))
         return mst_usage_error("report", "--trend goes with html, md, json or text");
     if (o->percentiles != 0 && o->format != MST_REPORT_TEXT)
         return mst_usage_error("report", "--percentiles goes with --format text");

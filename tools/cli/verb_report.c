@@ -263,6 +263,7 @@ static int put_runs(struct mst_sink *sink, const struct mst_report *report,
     case MST_REPORT_MD:   status = mst_report_markdown(sink, report, error); break;
     case MST_REPORT_TEXT: status = mst_report_texts(sink, report, error); break;
     case MST_REPORT_JSON: put_json(sink, report); break;
+    case MST_REPORT_FOLDED: status = mst_report_folded(sink, report, error); break;
     default:
         if (o->series)
             status = mst_report_csv_series(sink, report, error);

@@ -54,6 +54,10 @@ struct mst_report {
 int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
                     char error[MST_ERROR_MAX]);
 
+/* PHP's code as folded stacks, with microseconds of CPU time. 0, or -1 as above. */
+int mst_report_folded(struct mst_sink *sink, const struct mst_report *report,
+                      char error[MST_ERROR_MAX]);
+
 /* Writes text for a pull request: verdicts, checks, a table of runs, sizing. */
 int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,
                         char error[MST_ERROR_MAX]);
