@@ -28,8 +28,8 @@ phpext_sources = \
 	phpapp/ext/lifecycle.h \
 	phpapp/ext/mpmstat.c \
 	phpapp/ext/mpmstat_arginfo.h \
-	phpapp/ext/place.c \
-	phpapp/ext/place.h \
+	phpapp/ext/code_place.c \
+	phpapp/ext/code_place.h \
 	phpapp/ext/pools.c \
 	phpapp/ext/pools.h \
 	phpapp/ext/profile.c \

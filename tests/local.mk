@@ -44,6 +44,7 @@ UNIT_TESTS = \
 	tests/unit/check_needs \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
+	tests/unit/check_call_stacks \
 	tests/unit/check_paths \
 	tests/unit/check_pool \
 	tests/unit/check_preflight \

@@ -1,5 +1,5 @@
-/* call_stack.h - the tables of PHP's functions and of call stacks: for the extension. No lock, no wait,
- * no system call; a process that is killed midway leaves an entry that no one finds.
+/* call_stack.h - the tables of PHP's functions and of call stacks: for the extension. No lock, no
+ * wait, no system call; a process that is killed midway leaves an entry that no one finds.
  */
 #ifndef MPMSTAT_CALL_STACK_H
 #define MPMSTAT_CALL_STACK_H

@@ -73,7 +73,8 @@ static inline void mst_journal_mark(struct mst_board *b, const struct mst_mark *
 }
 
 /* Adds a sample of PHP's code. PHP's boards only. */
-static inline void mst_journal_code_sample(struct mst_board *b, const struct mst_code_sample *sample)
+static inline void mst_journal_code_sample(struct mst_board *b,
+                                           const struct mst_code_sample *sample)
 {
     uint64_t ticket = __atomic_add_fetch(&b->header->code_samples_written, 1, __ATOMIC_RELAXED);
 

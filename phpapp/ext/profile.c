@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "place.h"
+#include "code_place.h"
 #include "state.h"
 #include "write/journal.h"
 #include "write/worker.h"

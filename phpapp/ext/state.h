@@ -17,7 +17,7 @@
  *   board_place.c  which board is this process's, and making or opening it
  *   pools.c      FPM's pools, and the limit of workers of each
  *   profile.c    samples of where PHP's code uses CPU time
- *   place.c      where PHP's code is, as functions and call stacks of the board
+ *   code_place.c where PHP's code is, as functions and call stacks of the board
  *   delay.c      how long a thread was ready to run and had no CPU
  *   settings.c   php.ini's settings for the board's header
  *   state.c      the variables declared here
@@ -59,7 +59,7 @@ struct mst_known {
 #define MPMSTAT_KNOWN 256u         /* a power of two */
 
 /* A function whose frame is known, in this request. */
-struct mst_place {
+struct mst_code_place {
     const void *code;              /* its operations, or itself where it is PHP's own */
     uint64_t    request_ns;        /* start_ns of the request */
     uint32_t    line, frame;
@@ -128,7 +128,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     uint32_t  profile_target;      /* this thread's target (profile.c) plus 1; 0: none */
     uint64_t  profile_pid;         /* of the process in which it asked for one */
     timer_t   profile_timer;
-    struct mst_place places[MPMSTAT_PLACES];
+    struct mst_code_place places[MPMSTAT_PLACES];
     struct mst_waits waits;
 ZEND_END_MODULE_GLOBALS(mpmstat)
 

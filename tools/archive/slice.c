@@ -45,7 +45,8 @@ struct table { const char *name, *time; bool has_moment; };
 #define PHPS_END    "start_ns + run_ns"
 static const struct table of_server[] = {
     { "server_requests", APACHES_END, false }, { "php_requests", PHPS_END, false },
-    { "marks", "time_ns", false }, { "php_samples", "time_ns", false }, { "lifecycle", "time_ns", false },
+    { "marks", "time_ns", false }, { "php_samples", "time_ns", false },
+    { "lifecycle", "time_ns", false },
     { "samples", "time_ns", true }, { "pool_samples", "time_ns", true },
     { "process_samples", "time_ns", false }, { "memory_samples", "time_ns", false },
 };

@@ -14,8 +14,9 @@
 
 static int read_format(struct mst_report_options *o, const char *name)
 {
-    static const char *const names[MST_REPORT_FORMATS] = { "html", "md", "csv", "json", "text",
-                                                          "folded" };
+    static const char *const names[MST_REPORT_FORMATS] = {
+        "html", "md", "csv", "json", "text", "folded",
+    };
     int i;
 
     for (i = 0; i < MST_REPORT_FORMATS; i++)
@@ -23,8 +24,8 @@ static int read_format(struct mst_report_options *o, const char *name)
             o->format = (enum mst_report_format)i;
             return MST_EXIT_OK;
         }
-    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json, text "
-                           "or folded", name);
+    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json, "
+                           "text or folded", name);
 }
 
 /* The output takes the place of what is there. */

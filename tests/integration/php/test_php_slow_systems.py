@@ -149,6 +149,7 @@ class CountedPostgreSQL(data_servers.PostgreSQL):
         return [*super().command(), "-c", "shared_preload_libraries=pg_stat_statements"]
 
 
+@pytest.mark.skipif(build.SANITIZE_ADDRESS, reason="libpq hangs with AddressSanitizer")
 @pytest.mark.parametrize("how", ["pgsql", "PDO"])
 def test_the_sum_of_postgresqls_statements(how):
     with needs(CountedPostgreSQL, "pgsql", "pdo_pgsql") as server, Site() as site:

@@ -155,7 +155,10 @@ def try_wordpress(path, stack):
 CASES = [streams, half_and_half, tls_and_http2, slow_readers, php_alone, fleet, thinned, repeated]
 
 
-REAL = ["real", "wordpress event-fpm", "wordpress prefork-modphp"]
+WITHOUT_SANITIZERS = pytest.mark.skipif(
+    build.SANITIZE, reason="the lab's servers run without sanitizers")
+REAL = ["real", *(pytest.param(f"wordpress {stack}", marks=WITHOUT_SANITIZERS)
+                  for stack in ("event-fpm", "prefork-modphp"))]
 # Recordings of this machine's own servers, or of other tests, are checked where this names them.
 MORE = os.environ.get("MPMSTAT_ARCHIVES", "").split()
 

@@ -1,6 +1,6 @@
-/* place.h - where PHP's code is, as functions and call stacks of the board. */
-#ifndef MPMSTAT_PHP_PLACE_H
-#define MPMSTAT_PHP_PLACE_H
+/* code_place.h - where PHP's code is, as functions and call stacks of the board. */
+#ifndef MPMSTAT_PHP_CODE_PLACE_H
+#define MPMSTAT_PHP_CODE_PLACE_H
 
 #include <php.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
-/* place.c - where PHP's code is, as functions and call stacks of the board.
+/* code_place.c - where PHP's code is, as functions and call stacks of the board.
  *
- * The board has names of functions and of files. Functions whose frame this thread has looked for in
- * this request are kept by the address of their code, which is valid so long.
+ * The board has names of functions and of files. Functions whose frame this thread has looked for
+ * in this request are kept by the address of their code, which is valid so long.
  */
-#include "place.h"
+#include "code_place.h"
 
 #include <string.h>
 
@@ -68,10 +68,10 @@ static uint32_t look_up(const zend_function *f, uint32_t line)
 {
     const void *code = ZEND_USER_CODE(f->type) ? (const void *)f->op_array.opcodes : f;
     uintptr_t mixed = ((uintptr_t)code >> 4) + line * 31u;
-    struct mst_place *p = &MPMSTAT_G(places)[(mixed ^ mixed >> 8) % MPMSTAT_PLACES];
+    struct mst_code_place *p = &MPMSTAT_G(places)[(mixed ^ mixed >> 8) % MPMSTAT_PLACES];
 
     if (p->code != code || p->line != line || p->request_ns != MPMSTAT_G(start_ns))
-        *p = (struct mst_place){ code, MPMSTAT_G(start_ns), line, intern(f, line) };
+        *p = (struct mst_code_place){ code, MPMSTAT_G(start_ns), line, intern(f, line) };
     return p->frame;
 }
 
@@ -91,10 +91,15 @@ uint32_t mst_place_stack(const zend_execute_data *call)
 {
     uint32_t frames[MST_STACK_DEPTH], depth = 0, stack = MST_STACK_NONE;
 
-    for (; call && depth < MST_STACK_DEPTH; call = call->prev_execute_data)
-        if (call->func)
-            frames[depth] = depth == 0 ? mst_place_of(call)
-                : look_up(call->func, is_users(call) ? call->func->op_array.line_start : 0), depth++;
+    for (; call && depth < MST_STACK_DEPTH; call = call->prev_execute_data) {
+        const zend_function *f = call->func;
+
+        if (!f)
+            continue;
+        frames[depth] = depth == 0 ? mst_place_of(call)
+                                   : look_up(f, is_users(call) ? f->op_array.line_start : 0);
+        depth++;
+    }
     if (call)
         stack = mst_call_stack_intern(&mst_php.board, stack, MST_FRAME_OTHER);
     while (depth > 0 && stack != MST_STACK_OTHER)

@@ -1,0 +1,102 @@
+"""Samples of PHP's code: what mpmstat.profile = 100 tells of a page, against what the page did."""
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import php
+import tool
+from fpm import FPM
+
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+
+# Three functions, of which each takes its part of a page's 200 ms of CPU time.
+PAGE = """<?php
+function cpu() { $r = getrusage();
+    return $r['ru_utime.tv_sec'] * 1e6 + $r['ru_utime.tv_usec']
+         + $r['ru_stime.tv_sec'] * 1e6 + $r['ru_stime.tv_usec']; }
+class Shop {
+    static function cart($us) { $end = cpu() + $us; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
+    function search($us) { $end = cpu() + $us; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
+}
+function prices($us) { $end = cpu() + $us; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
+Shop::cart(140000);
+(new Shop)->search(40000);
+prices(20000);
+usleep(20000);
+echo 'secret-of-the-page';
+"""
+PARTS = {"Shop::cart": 0.7, "Shop->search": 0.2, "prices": 0.1}
+PERIOD_US = 10000
+ROOM_FOR_SAMPLES = 2_000_000   # bytes, at least
+
+
+def folded(archive):
+    """{(functions from the outermost on): CPU time in microseconds}"""
+    done = tool.run("report", "--format", "folded", archive)
+    assert done.returncode == 0, done.stderr
+    rows = Counter()
+    for line in done.stdout.splitlines():
+        stack, _, number = line.rpartition(" ")
+        rows[tuple(part.split(" (")[0] for part in stack.split(";"))] += int(number)
+    return rows
+
+
+def record_pages(file, count, **settings):
+    """Saves the archive of so many pages; returns the threads of FPM's worker, and its board's
+    size."""
+    with FPM(1, settings=php.settings("@ROOT@/run", **settings)) as fpm:
+        script = fpm.script("shop.php", PAGE)
+        with php.recorded(fpm.board) as archive:
+            for _ in range(count):
+                assert "secret" in php.fastcgi(fpm.socket, script, QUERY_STRING="card=4111")[1]
+            threads = [task.joinpath("comm").read_text().strip() for pid in fpm.workers()
+                       for task in Path(f"/proc/{pid}/task").iterdir()]
+        size = Path(fpm.board).stat().st_size
+    copy = sqlite3.connect(file)
+    archive.db.backup(copy)
+    copy.close()
+    return archive, threads, size
+
+
+@pytest.fixture(scope="module", name="recorded")
+def fixture_recorded(tmp_path_factory):
+    """Twenty pages: 4 s of CPU time, 400 samples."""
+    file = tmp_path_factory.mktemp("profile") / "run.db"
+    return (file, *record_pages(file, 20, profile=100))
+
+
+def test_parts_of_the_cpu_time(recorded):
+    file, archive, threads, _ = recorded
+    rows = folded(file)
+    total = sum(rows.values())
+    cpu_ns = archive.ask("SELECT sum(user_ns + system_ns) FROM php_requests")[0][0]
+    assert 0.9 * cpu_ns / 1000 < total < 1.05 * cpu_ns / 1000   # what is left at an end is lost
+    for function, part in PARTS.items():
+        mine = sum(time for stack, time in rows.items() if function in stack) / total
+        deviation = (part * (1 - part) / (total / PERIOD_US)) ** 0.5
+        assert abs(mine - part) < 4 * deviation, (function, mine, part)
+    assert all(stack[0] == "{main}" for stack in rows), rows
+    assert "mpmstat" in threads
+
+
+def test_places(recorded):
+    file, archive, _, _ = recorded
+    names = archive.ask("SELECT function, file, line FROM frames")
+    assert all(row["file"] is None or row["file"].endswith("/shop.php") for row in names)
+    assert {row["line"] for row in names if row["function"] == "Shop::cart"} == {6}
+    strangers = archive.ask(
+        "SELECT count(*) FROM php_samples AS s WHERE NOT EXISTS (SELECT 1 FROM php_requests AS r "
+        "WHERE r.start_ns = s.request_start_ns AND r.pid = s.pid)")
+    assert strangers[0][0] == 0
+    assert not any(word in file.read_bytes() for word in (b"4111", b"secret-of"))
+
+
+def test_as_shipped(recorded, tmp_path):
+    """No sample, no thread of its own, no room for samples on the board."""
+    file = tmp_path / "run.db"
+    archive, threads, size = record_pages(file, 2)
+    assert archive.ask("SELECT count(*) FROM php_samples")[0][0] == 0
+    assert folded(file) == {} and "mpmstat" not in threads
+    assert recorded[3] - size > ROOM_FOR_SAMPLES
