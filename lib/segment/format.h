@@ -225,13 +225,6 @@ struct mst_worker {
                                               * PHP, to which Apache hands it; stored before
                                               * request_start_ns. 0 (and older writers' entries) or
                                               * MST_UNKNOWN: none */
-    /* The code of PHP that it was in. As the wait: within the request in flight, or an earlier
-     * one's. */
-    uint64_t runs_in;                        /* frame's index plus 1 of the latest sample of CPU
-                                              * time; 0: none */
-    uint64_t runs_seen_ns;                   /* CLOCK_MONOTONIC of that; stored before runs_in */
-    uint64_t waits_in;                       /* the same of the code that made the call under way;
-                                              * stored before waits_for */
 } __attribute__((aligned(64)));
 
 /* Where an entry has the time that its worker has spent in a state. */

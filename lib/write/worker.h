@@ -80,13 +80,6 @@ static inline void mst_worker_wait_none(struct mst_worker *w)
     __atomic_store_n(&w->waits_for, 0, __ATOMIC_RELAXED);
 }
 
-/* The worker was seen in the code of `frame`. */
-static inline void mst_worker_runs_in(struct mst_worker *w, uint32_t frame, uint64_t seen_ns)
-{
-    __atomic_store_n(&w->runs_seen_ns, seen_ns, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->runs_in, (uint64_t)frame + 1, __ATOMIC_RELEASE);
-}
-
 static inline void mst_count(uint64_t *word, uint64_t n)
 {
     __atomic_fetch_add(word, n, __ATOMIC_RELAXED);

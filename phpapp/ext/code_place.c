@@ -75,30 +75,19 @@ static uint32_t look_up(const zend_function *f, uint32_t line)
     return p->frame;
 }
 
-uint32_t mst_place_of(const zend_execute_data *call)
-{
-    return look_up(call->func, is_users(call) ? line_of(call) : 0);
-}
-
-const zend_execute_data *mst_place_of_user(const zend_execute_data *call)
-{
-    while (call && !is_users(call))
-        call = call->prev_execute_data;
-    return call;
-}
-
 uint32_t mst_place_stack(const zend_execute_data *call)
 {
     uint32_t frames[MST_STACK_DEPTH], depth = 0, stack = MST_STACK_NONE;
 
     for (; call && depth < MST_STACK_DEPTH; call = call->prev_execute_data) {
         const zend_function *f = call->func;
+        uint32_t line = 0;
 
         if (!f)
             continue;
-        frames[depth] = depth == 0 ? mst_place_of(call)
-                                   : look_up(f, is_users(call) ? f->op_array.line_start : 0);
-        depth++;
+        if (is_users(call))
+            line = depth == 0 ? line_of(call) : f->op_array.line_start;
+        frames[depth++] = look_up(f, line);
     }
     if (call)
         stack = mst_call_stack_intern(&mst_php.board, stack, MST_FRAME_OTHER);

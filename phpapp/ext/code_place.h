@@ -5,12 +5,6 @@
 #include <php.h>
 #include <stdint.h>
 
-/* The board's frame of the function that runs in `call`, at the line that it is at. */
-uint32_t mst_place_of(const zend_execute_data *call);
-
-/* The innermost call of code that is not PHP's own, from `call` outwards; NULL: there is none. */
-const zend_execute_data *mst_place_of_user(const zend_execute_data *call);
-
 /* The board's stack of `call` and all its callers. Of the innermost function the line is that which
  * it is at; of the others the one at which they begin, so that a stack is the same whichever of its
  * lines calls. */

@@ -90,6 +90,7 @@ static void end_globals(void *globals)
 {
     int fd = ((zend_mpmstat_globals *)globals)->delay_fd;
 
+    mst_profile_leave(globals);
     if (fd >= 0)
         close(fd);
 }

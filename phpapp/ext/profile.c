@@ -23,7 +23,6 @@
 #include "code_place.h"
 #include "state.h"
 #include "write/journal.h"
-#include "write/worker.h"
 
 #define WATCHER_STACK (64u * 1024)   /* its one function needs less than a page */
 
@@ -54,11 +53,11 @@ static uint64_t period_ns;
 
 /* The watcher of this process. */
 static struct {
-    pthread_mutex_t starting;
+    pthread_mutex_t starting, raising;   /* raising: a thread's flag is used */
     pthread_t       thread;
     pid_t           tid, pid;     /* pid: of the process in which it runs; another one has none */
     sem_t           is_ready;
-} watcher = { .starting = PTHREAD_MUTEX_INITIALIZER };
+} watcher = { .starting = PTHREAD_MUTEX_INITIALIZER, .raising = PTHREAD_MUTEX_INITIALIZER };
 
 static void (*next_interrupt)(zend_execute_data *);
 
@@ -67,15 +66,15 @@ static void (*next_interrupt)(zend_execute_data *);
 static void note(const siginfo_t *info)
 {
     uint32_t index = (uint32_t)info->si_value.sival_int;
-    interrupt_flag *flag;
 
     if (info->si_code != SI_TIMER || index >= MPMSTAT_THREADS)
         return;
     __atomic_fetch_add(&targets[index].pending_ns, (1 + (uint64_t)info->si_overrun) * period_ns,
                        __ATOMIC_RELAXED);
-    flag = __atomic_load_n(&targets[index].flag, __ATOMIC_ACQUIRE);
-    if (flag)
-        RAISE(flag);
+    pthread_mutex_lock(&watcher.raising);
+    if (targets[index].flag)
+        RAISE(targets[index].flag);
+    pthread_mutex_unlock(&watcher.raising);
 }
 
 static void *watch(void *unused)
@@ -131,7 +130,6 @@ static bool has_watcher(void)
 
 static void take(zend_execute_data *call, uint64_t weight_ns)
 {
-    struct mst_worker *worker = MPMSTAT_G(worker);
     struct mst_code_sample sample = {
         .time_ns = mst_now_ns(),
         .request_start_ns = MPMSTAT_G(start_ns),
@@ -139,11 +137,8 @@ static void take(zend_execute_data *call, uint64_t weight_ns)
         .stack_what = (uint64_t)mst_place_stack(call) << 32,
         .weight_ns = weight_ns,
     };
-    const zend_execute_data *user = mst_place_of_user(call);
 
     mst_journal_code_sample(&mst_php.board, &sample);
-    if (worker && user)
-        mst_worker_runs_in(worker, mst_place_of(user), sample.time_ns);
 }
 
 static void interrupted(zend_execute_data *call)
@@ -187,7 +182,7 @@ static void join(void)
     if (index >= MPMSTAT_THREADS || !has_watcher())
         return;
     targets[index].pending_ns = 0;
-    __atomic_store_n(&targets[index].flag, &EG(vm_interrupt), __ATOMIC_RELEASE);
+    targets[index].flag = &EG(vm_interrupt);   /* no signal is for it yet */
     if (arm(index))
         MPMSTAT_G(profile_target) = index + 1;
 }
@@ -202,13 +197,16 @@ void mst_profile_begin(void)
         __atomic_store_n(&targets[MPMSTAT_G(profile_target) - 1].pending_ns, 0, __ATOMIC_RELAXED);
 }
 
-void mst_profile_leave(void)
+/* A forked process has copies of all this, whose lock can be the watcher's for ever. */
+void mst_profile_leave(zend_mpmstat_globals *of)
 {
-    if (MPMSTAT_G(profile_target) == 0 || MPMSTAT_G(profile_pid) != (uint64_t)getpid())
+    if (of->profile_target == 0 || of->profile_pid != (uint64_t)getpid())
         return;
-    timer_delete(MPMSTAT_G(profile_timer));
-    __atomic_store_n(&targets[MPMSTAT_G(profile_target) - 1].flag, NULL, __ATOMIC_RELEASE);
-    MPMSTAT_G(profile_target) = 0;
+    timer_delete(of->profile_timer);
+    pthread_mutex_lock(&watcher.raising);
+    targets[of->profile_target - 1].flag = NULL;
+    pthread_mutex_unlock(&watcher.raising);
+    of->profile_target = 0;
 }
 
 void mst_profile_install(void)
@@ -220,10 +218,9 @@ void mst_profile_install(void)
     zend_interrupt_function = interrupted;
 }
 
-/* The code of the watcher is unloaded after this. */
+/* The code of the watcher is unloaded after this. It can be cancelled only where it waits. */
 void mst_profile_uninstall(void)
 {
-    mst_profile_leave();
     if (watcher.pid == getpid()) {
         pthread_cancel(watcher.thread);
         pthread_join(watcher.thread, NULL);
