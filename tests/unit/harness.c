@@ -184,7 +184,8 @@ const struct mst_snapshot_label *test_label(const struct mst_snapshot *s, const 
 bool test_fork(pid_t *pid)
 {
     *pid = fork();
-    ck_assert_int_ge(*pid, 0);
+    if (*pid != 0)   /* an assertion writes to the file that the child shares, at the same place */
+        ck_assert_int_gt(*pid, 0);
     return *pid == 0;
 }
 
