@@ -312,7 +312,7 @@ CREATE TABLE IF NOT EXISTS stacks (
 );
 CREATE INDEX IF NOT EXISTS stacks_server ON stacks (server_id, stack);
 
--- Where PHP's code was, a hundred times a second of CPU time.
+-- Where PHP's code was, as often in a second of CPU time as mpmstat.profile says.
 CREATE TABLE IF NOT EXISTS php_samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,  -- unique in the server
