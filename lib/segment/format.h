@@ -323,7 +323,7 @@ struct mst_frame {
 struct mst_call_stack {
     uint64_t caller_frame;       /* the caller's index << 32 | frame's index plus 1; 0: free */
 };
-#define MST_STACKS_MAX   (1u << 20)   /* that readers take */
+#define MST_STACKS_MAX   65536u  /* that readers take */
 #define MST_STACKS       16384u  /* a power of two; entries are never freed */
 #define MST_STACK_NONE   0u      /* the caller of an outermost function; nothing is stored there */
 #define MST_STACK_OTHER  1u      /* stacks for which there was no room: MST_FRAME_OTHER alone */
