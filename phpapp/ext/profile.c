@@ -157,8 +157,9 @@ static void interrupted(zend_execute_data *call)
 
 static bool arm(uint32_t index)
 {
-    struct itimerspec interval = { .it_value.tv_nsec = (long)period_ns,
-                                   .it_interval.tv_nsec = (long)period_ns };
+    struct timespec period = { (time_t)(period_ns / MST_NS_PER_S),
+                               (long)(period_ns % MST_NS_PER_S) };
+    struct itimerspec interval = { period, period };
     struct sigevent to = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGNAL,
                            .sigev_value.sival_int = (int)index };
 
@@ -169,7 +170,10 @@ static bool arm(uint32_t index)
 #endif
     if (timer_create(CLOCK_THREAD_CPUTIME_ID, &to, &MPMSTAT_G(profile_timer)) != 0)
         return false;
-    return timer_settime(MPMSTAT_G(profile_timer), 0, &interval, NULL) == 0;
+    if (timer_settime(MPMSTAT_G(profile_timer), 0, &interval, NULL) == 0)
+        return true;
+    timer_delete(MPMSTAT_G(profile_timer));
+    return false;
 }
 
 /* A thread for which there is no place has no samples. */

@@ -27,12 +27,13 @@ pcntl_waitpid($pid, $status);
 echo 'child ended with ', pcntl_wexitstatus($status), "\n";
 echo implode(' ', array_map(fn($f) => trim(file_get_contents($f)), glob('/proc/self/task/*/comm'))), "\n";
 PHP;
-foreach ([100, 1000, 0] as $hz) {
+foreach ([1, 100, 1000, 0] as $hz) {
     $output = run_php($code, ['mpmstat.board' => boards(), 'mpmstat.profile' => $hz]);
     echo "$hz Hz: ", strtr(trim($output), "\n", ' '), "\n";
 }
 ?>
 --EXPECTF--
+1 Hz: early 0 child ended with 1 %s mpmstat
 100 Hz: early 0 child ended with 1 %s mpmstat
 1000 Hz: early 0 child ended with 1 %s mpmstat
 0 Hz: early 0 child ended with 1 %s
