@@ -50,8 +50,8 @@ def failing_for_a_while(stage):
 def cold_at_first(stage):
     """A cache that fills: each page computes until then."""
     apache, _ = stage.roomy_php(20)
-    apache.page("p.php", page_for(stage, 0, 1.5, pages.burn(40)))
-    return stage.record(*stage.hey("/p.php", 2, seconds=7, rate=15))
+    apache.page("p.php", page_for(stage, 0, 1.5, pages.burn(150)))
+    return stage.record(*stage.hey("/p.php", 2, seconds=7, rate=5))
 
 
 # ---- what stood still ------------------------------------------------------------------
