@@ -57,7 +57,7 @@ struct mst_board {
     struct mst_delivery_record *deliveries;        /* on Apache's boards */
     struct mst_path          *paths;               /* on Apache's boards */
     struct mst_frame         *frames;              /* these three on PHP's boards */
-    struct mst_call_stack         *stacks;
+    struct mst_call_stack    *stacks;
     struct mst_code_sample_record *code_samples;
     uint32_t process_count, threads, label_count, stripe_mask, fork_count, end_count;
     uint32_t path_count;            /* a power of two, or 0; as these two */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "archive/query.h"
-#include "base/saturate.h"
 
 static const char *text_of(apr_pool_t *pool, struct mst_query *q, const char *column)
 {
@@ -35,8 +34,8 @@ static bool read_frames(struct mst_php_code *code, apr_pool_t *pool, sqlite3 *db
 static bool read_stacks(struct mst_php_code *code, apr_pool_t *pool, sqlite3 *db, int64_t server_id)
 {
     struct mst_query q = mst_query_ask(db,
-        "SELECT t.stack, max(t.caller) AS caller, max(t.frame) AS frame, coalesce(n, 0) AS n, "
-        "coalesce(ns, 0) AS ns FROM stacks AS t LEFT JOIN (SELECT stack, count(*) AS n, "
+        "SELECT t.stack, max(t.caller) AS caller, max(t.frame) AS frame, "
+        "coalesce(ns, 0) AS ns FROM stacks AS t LEFT JOIN (SELECT stack, "
         "sum(weight_ns) AS ns FROM php_samples WHERE server_id = :id AND kind = 'cpu' "
         "GROUP BY stack) AS s ON s.stack = t.stack WHERE t.server_id = :id "
         "GROUP BY t.stack ORDER BY t.stack", server_id);
@@ -47,10 +46,8 @@ static bool read_stacks(struct mst_php_code *code, apr_pool_t *pool, sqlite3 *db
         *stack = (struct mst_php_stack){
             .id = mst_row_number(&q, "stack"), .frame = mst_row_number(&q, "frame"),
             .caller = mst_row_is_null(&q, "caller") ? 0 : mst_row_number(&q, "caller"),
-            .samples = mst_row_number(&q, "n"), .cpu_ns = mst_row_number(&q, "ns"),
+            .cpu_ns = mst_row_number(&q, "ns"),
         };
-        code->cpu_ns = mst_add_saturated(code->cpu_ns, stack->cpu_ns);
-        code->samples = mst_add_saturated(code->samples, stack->samples);
     }
     return mst_query_done(&q);
 }
@@ -78,7 +75,7 @@ static const void *find(uint64_t id, const void *items, size_t count, size_t siz
 }
 
 size_t mst_php_code_walk(const struct mst_php_code *code, const struct mst_php_stack *stack,
-                     const struct mst_php_frame **frames, size_t room)
+                         const struct mst_php_frame **frames, size_t room)
 {
     size_t depth = 0, i;
 

@@ -13,13 +13,12 @@
 struct mst_php_frame { uint64_t id, line; const char *function, *file; };
 
 /* One stack of a server, with all its samples. */
-struct mst_php_stack { uint64_t id, caller, frame, cpu_ns, samples; };
+struct mst_php_stack { uint64_t id, caller, frame, cpu_ns; };
 
 struct mst_php_code {
     struct mst_php_frame *frames;    /* by id; each once */
     struct mst_php_stack *stacks;    /* as frames */
     size_t frame_count, stack_count;
-    uint64_t cpu_ns, samples;         /* of all stacks */
 };
 
 /* Reads the code of a server from an archive of any version; without samples there is none. The
@@ -29,6 +28,6 @@ bool mst_php_code_read(struct mst_php_code *code, apr_pool_t *pool, sqlite3 *db,
 /* The functions of a stack, the outermost first: at most `room`, of a deeper one the innermost.
  * Returns their number. What is missing in the archive ends the way outwards. */
 size_t mst_php_code_walk(const struct mst_php_code *code, const struct mst_php_stack *stack,
-                     const struct mst_php_frame **frames, size_t room);
+                         const struct mst_php_frame **frames, size_t room);
 
 #endif

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "archive/query.h"
-#include "archive/states.h"
 #include "findings/accepted.h"
+#include "findings/inquiry.h"
 #include "findings/plan.h"
 #include "findings/say.h"
 
@@ -41,20 +41,11 @@ static bool are_its(const struct mst_changed *of, const char *told)
 
 static void read_told(struct reading *r)
 {
-    const struct mst_summary_server *server = r->of->server, *other;
-    char prefix[MST_PREFIX_MAX], name[MST_PREFIX_MAX + 16];
     struct mst_query q;
-    size_t nth = 1;
 
-    if (mst_summary_is_php(server))
+    if (mst_summary_is_php(r->of->server))
         return;
-    for (other = r->of->run->servers; other < server; other++)
-        nth += !mst_summary_is_php(other);
-    mst_server_prefix(prefix, MST_PRODUCER_APACHE, nth);
-    snprintf(name, sizeof name, "%s_settings", prefix);
-    q = mst_query_ask(r->of->db, "SELECT value FROM environment WHERE run_id = :id AND "
-                      "name = :name AND value IS NOT NULL", r->of->run->id);
-    mst_query_set_text(&q, ":name", name);
+    q = mst_ask_environment(r->of->db, r->of->run, r->of->server, "settings");
     if (mst_query_next(&q) && are_its(r->of, mst_row_text(&q, "value")))
         MST_SAY(r->told, "%s", mst_row_text(&q, "value"));
     r->unknown |= !mst_query_done(&q);

@@ -1,9 +1,11 @@
 /* inquiry.c - adds findings to a summary, and finds them again: see inquiry.h. */
 #include "findings/inquiry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/thresholds.h"
+#include "archive/states.h"
 #include "base/array.h"
 #include "base/ratio.h"
 
@@ -165,4 +167,23 @@ uint64_t mst_ask_sum(struct mst_inquiry *q, const char *sql, const struct mst_su
     struct mst_query row = mst_query_ask(q->db, sql, of->id);
 
     return mst_known(mst_end_with_number(q, &row));
+}
+
+struct mst_query mst_ask_environment(sqlite3 *db, const struct mst_summary *s,
+                                     const struct mst_summary_server *server, const char *what)
+{
+    bool is_php = mst_summary_is_php(server);
+    char prefix[MST_PREFIX_MAX], name[MST_PREFIX_MAX + 16];
+    const struct mst_summary_server *other;
+    struct mst_query q;
+    size_t nth = 1;
+
+    for (other = s->servers; other < server; other++)
+        nth += mst_summary_is_php(other) == is_php;
+    mst_server_prefix(prefix, is_php ? MST_PRODUCER_PHP : MST_PRODUCER_APACHE, nth);
+    snprintf(name, sizeof name, "%s_%s", prefix, what);
+    q = mst_query_ask(db, "SELECT value FROM environment WHERE run_id = :id AND name = :name "
+                      "AND value IS NOT NULL", s->id);
+    mst_query_set_text(&q, ":name", name);
+    return q;
 }

@@ -53,6 +53,11 @@ void mst_found_no_headline(struct mst_finding *f);
  * the busiest one's inquiry. */
 bool mst_is_ours(const struct mst_inquiry *q, const struct mst_summary_server *server);
 
+/* What the environment has of a server as "value": of an Apache's "settings" its row
+ * "apache_settings", or "apache_2_settings", as the recording names it. End it. */
+struct mst_query mst_ask_environment(sqlite3 *db, const struct mst_summary *s,
+                                     const struct mst_summary_server *server, const char *what);
+
 /* For how long requests waited for a server's workers while it restarted, and how many of its
  * processes ended for that: 0 where it did not restart. */
 uint64_t mst_restart_wait_ns(struct mst_inquiry *q, const struct mst_summary_server *server);

@@ -1,13 +1,11 @@
 /* machine.c - the rules for CPUs, memory, disks, descriptors and ports, the server's and its
  * neighbours'. See rules.h. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/bottleneck.h"
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
-#include "archive/states.h"
 #include "base/ratio.h"
 #include "findings/cpu.h"
 #include "findings/demand.h"
@@ -274,20 +272,9 @@ static uint64_t count_cpus(const char *list)
 /* CPUs that the processes of a server may use, as the recording began; MST_UNKNOWN. */
 static uint64_t cpus_of(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    bool is_php = mst_summary_is_php(server);
-    char prefix[MST_PREFIX_MAX], name[MST_PREFIX_MAX + 16];
-    const struct mst_summary_server *other;
+    struct mst_query row = mst_ask_environment(q->db, q->s, server, "cpus_allowed");
     uint64_t cpus = MST_UNKNOWN;
-    struct mst_query row;
-    size_t nth = 1;
 
-    for (other = q->s->servers; other < server; other++)
-        nth += mst_summary_is_php(other) == is_php;
-    mst_server_prefix(prefix, is_php ? MST_PRODUCER_PHP : MST_PRODUCER_APACHE, nth);
-    snprintf(name, sizeof name, "%s_cpus_allowed", prefix);
-    row = mst_query_ask(q->db, "SELECT value FROM environment WHERE run_id = :id AND "
-                        "name = :name AND value IS NOT NULL", q->s->id);
-    mst_query_set_text(&row, ":name", name);
     if (mst_query_next(&row))
         cpus = count_cpus(mst_row_text(&row, "value"));
     q->failed |= !mst_query_done(&row);
