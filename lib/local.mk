@@ -71,6 +71,11 @@ board_sources = \
 	lib/read/accept_queue.h \
 	lib/read/allowance.c \
 	lib/read/allowance.h \
+	lib/read/call_place.c \
+	lib/read/call_place.h \
+	lib/read/component.c \
+	lib/read/component.def \
+	lib/read/component.h \
 	lib/read/copy.c \
 	lib/read/copy.h \
 	lib/read/directory.c \

@@ -42,6 +42,8 @@ phpext_sources = \
 	phpapp/ext/state.h \
 	phpapp/ext/timed.c \
 	phpapp/ext/timed.h \
+	phpapp/ext/wait_place.c \
+	phpapp/ext/wait_place.h \
 	phpapp/ext/waits.c \
 	phpapp/ext/waits.def \
 	phpapp/ext/waits.h

@@ -2,6 +2,7 @@
  *
  * Every reader does this between copying and rendering.
  */
+#include "read/component.h"
 #include "read/snapshot_draft.h"
 
 #include <stdlib.h>
@@ -149,16 +150,18 @@ static void fill_connections(struct mst_draft *m)
     }
 }
 
+#define CODE_MAX (MST_FRAME_FUNCTION_MAX + MST_FRAME_FILE_MAX + MST_COMPONENT_MAX)
+
 static bool allocate(struct mst_draft *m, size_t slots)
 {
     const struct mst_copy *c = m->copy;
     struct mst_snapshot *s = m->s;
 
     /* The upper limit of all texts: the header's, the path, the labels', the other ends', the
-     * workers' paths and those that they wait for, and the scoreboard. */
+     * workers' paths, those that they wait for and where their code is, and the scoreboard. */
     m->text_left = sizeof c->header + sizeof c->reader->path
                  + (c->label_count + c->end_count) * MST_NAME_MAX
-                 + slots * (MST_PATH_MAX + MST_NAME_MAX + 1) + 1;
+                 + slots * (MST_PATH_MAX + MST_NAME_MAX + CODE_MAX + 1) + 1;
     s->storage = m->text = mst_zalloc(1, m->text_left);
     s->labels = mst_zalloc(c->label_count + 1, sizeof *s->labels);
     s->slots = mst_zalloc(slots + 1, sizeof *s->slots);

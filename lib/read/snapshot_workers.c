@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "base/saturate.h"
+#include "read/call_place.h"
+#include "read/component.h"
 #include "segment/liveness.h"
 
 static const char state_letters[MST_STATE_COUNT + 1] = "_RHSKCL";
@@ -36,6 +38,27 @@ static void fill_wait(struct mst_draft *m, struct mst_snapshot_slot *slot,
         slot->wait_end = mst_draft_keep_unless_empty(m, m->copy->ends[end].name);
 }
 
+/* Where the wait was called, or the latest sample was taken: that can be an earlier request's, and
+ * what came after it is not known. */
+static void fill_code(struct mst_draft *m, struct mst_snapshot_slot *slot,
+                      const struct mst_worker *w)
+{
+    bool runs = w->runs_ns >= w->request_start_ns && w->request_start_ns != 0;
+    uint64_t in = slot->wait != NULL ? w->waits_in : runs ? w->runs_in : 0, index;
+    struct mst_component component;
+    struct mst_frame frame;
+
+    slot->code_line = MST_UNKNOWN;
+    if (in == 0 || !mst_call_place(m->copy->reader, in - 1, &index, &frame))
+        return;
+    mst_component_of(&component, frame.file);
+    slot->code_function = mst_draft_keep_unless_empty(m, frame.function);
+    slot->code_file = mst_draft_keep_unless_empty(m, frame.file);
+    if (frame.line != 0)
+        slot->code_line = frame.line;
+    slot->code_component = mst_draft_keep_unless_empty(m, component.name);
+}
+
 static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_t worker,
                       const char *const *names)
 {
@@ -53,6 +76,7 @@ static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_
     slot->label = w->request_label < m->copy->label_count ? names[w->request_label] : NULL;
     slot->path = mst_draft_keep_unless_empty(m, w->path);
     fill_wait(m, slot, w);
+    fill_code(m, slot, w);
     mst_draft_blank_foreign(m, MST_SCOPE_SLOT, slot);
 }
 

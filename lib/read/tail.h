@@ -26,9 +26,6 @@ union mst_payload {
 /* The time of all phases of a request, but for those in no sum (held, front). */
 uint64_t mst_request_total_ns(const struct mst_request *request);
 
-/* The other ends that a record names: a request's handler and backend; a PHP request's two longest
- * waits. */
-#define MST_RECORD_ENDS 2u
 
 /* Set the indices of a record's other ends. MST_UNKNOWN: none, or not known. */
 void mst_request_ends(const struct mst_request *request, uint64_t ends[MST_RECORD_ENDS]);

@@ -88,6 +88,17 @@ struct mst_php_wait {
     uint64_t wait_ns;
 };
 
+/* The other ends that a record names: a request's handler and backend; a PHP request's two longest
+ * waits. */
+#define MST_RECORD_ENDS 2u
+
+/* From where most of a wait's time was called. */
+struct mst_php_wait_place {
+    uint64_t stack_calls;   /* index of the call stack << 32 | calls from there; 0: not known, or
+                             * the writer is older */
+    uint64_t wait_ns;       /* of these calls */
+};
+
 /* A request in PHP. `start_ns` is RINIT; Apache handed it over wait_ns before. */
 struct mst_php_request {
     uint64_t id;            /* Apache's mst_request.id (handover.h); MST_UNKNOWN: none */
@@ -103,11 +114,13 @@ struct mst_php_request {
     /* run_ns = user_ns + system_ns + cpu_wait_ns + all of waits_ns + the rest, which is not stored.
      * The writer sees to it that the parts are not more than the whole. */
     uint64_t cpu_wait_ns;   /* runnable, without a CPU; MST_UNKNOWN */
-    struct mst_php_wait longest[2];   /* the two other ends that took longest, longest first */
+    struct mst_php_wait longest[MST_RECORD_ENDS];   /* the other ends that took longest, longest
+                                                     * first */
     uint64_t waits_ns[MST_WAITS_ROOM];   /* by enum mst_wait, all other ends together; all are
                                           * MST_UNKNOWN where waits are not measured */
     uint64_t compile_ns;    /* of user_ns and system_ns: compiling scripts that OPcache did not
                              * have; MST_UNKNOWN: the writer is older */
+    struct mst_php_wait_place places[MST_RECORD_ENDS];   /* of each of `longest` */
 };
 #define MST_PHP_REQUEST_WORDS (sizeof(struct mst_php_request) / 8)
 enum mst_php_request_flag {

@@ -67,10 +67,13 @@ static inline void mst_worker_show_none(struct mst_worker *w)
         w->path[0] = '\0';
 }
 
-/* The worker waits, since since_ns, for `wait`: enum mst_wait << 32 | index of the other end. */
-static inline void mst_worker_wait(struct mst_worker *w, uint64_t wait, uint64_t since_ns)
+/* The worker waits, since since_ns, for `wait`: enum mst_wait << 32 | index of the other end. `in`:
+ * the call stack's index plus 1; 0: not known. */
+static inline void mst_worker_wait(struct mst_worker *w, uint64_t wait, uint64_t since_ns,
+                                   uint64_t in)
 {
     __atomic_store_n(&w->waits_since_ns, since_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->waits_in, in, __ATOMIC_RELAXED);
     __atomic_store_n(&w->waits_for, wait + 1, __ATOMIC_RELEASE);
 }
 
@@ -78,6 +81,13 @@ static inline void mst_worker_wait(struct mst_worker *w, uint64_t wait, uint64_t
 static inline void mst_worker_wait_none(struct mst_worker *w)
 {
     __atomic_store_n(&w->waits_for, 0, __ATOMIC_RELAXED);
+}
+
+/* At now_ns the worker's code was in that call stack. */
+static inline void mst_worker_run(struct mst_worker *w, uint32_t stack, uint64_t now_ns)
+{
+    __atomic_store_n(&w->runs_ns, now_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&w->runs_in, (uint64_t)stack + 1, __ATOMIC_RELEASE);
 }
 
 static inline void mst_count(uint64_t *word, uint64_t n)

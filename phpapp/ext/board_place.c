@@ -259,6 +259,11 @@ static uint32_t at_most(zend_long wanted, uint32_t most)
     return wanted < (zend_long)most ? (uint32_t)wanted : most;
 }
 
+static bool has_code(void)
+{
+    return MPMSTAT_G(profile) > 0 || (MPMSTAT_G(places) && MPMSTAT_G(measure_waits));
+}
+
 static struct mst_layout wanted_layout(void)
 {
     bool shared = mst_php.origin == MST_ORIGIN_SHARED;
@@ -272,7 +277,7 @@ static struct mst_layout wanted_layout(void)
         .requests = at_most(mst_layout_requests((uint32_t)MPMSTAT_G(journal)),
                             shared ? SHARED_JOURNAL : UINT32_MAX),
         .lifecycle = MST_LIFECYCLE_RECORDS,
-        .code_samples = MPMSTAT_G(profile) > 0 ? MST_CODE_SAMPLES : 0,
+        .code_samples = has_code() ? MST_CODE_SAMPLES : 0,
     };
 }
 

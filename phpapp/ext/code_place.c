@@ -7,8 +7,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "state.h"
 #include "write/call_stack.h"
+#include "write/journal.h"
 
 #define TEXT_MAX 256u
 
@@ -68,7 +70,7 @@ static uint32_t look_up(const zend_function *f, uint32_t line)
 {
     const void *code = ZEND_USER_CODE(f->type) ? (const void *)f->op_array.opcodes : f;
     uintptr_t mixed = ((uintptr_t)code >> 4) + line * 31u;
-    struct mst_code_place *p = &MPMSTAT_G(places)[(mixed ^ mixed >> 8) % MPMSTAT_PLACES];
+    struct mst_code_place *p = &MPMSTAT_G(functions)[(mixed ^ mixed >> 8) % MPMSTAT_FUNCTIONS];
 
     if (p->code != code || p->line != line || p->request_ns != MPMSTAT_G(start_ns))
         *p = (struct mst_code_place){ code, MPMSTAT_G(start_ns), line, intern(f, line) };
@@ -86,7 +88,7 @@ uint32_t mst_place_stack(const zend_execute_data *call)
         if (!f)
             continue;
         if (is_users(call))
-            line = depth == 0 ? line_of(call) : f->op_array.line_start;
+            line = line_of(call);
         frames[depth++] = look_up(f, line);
     }
     if (call)
@@ -94,4 +96,30 @@ uint32_t mst_place_stack(const zend_execute_data *call)
     while (depth > 0 && stack != MST_STACK_OTHER)
         stack = mst_call_stack_intern(&mst_php.board, stack, frames[--depth]);
     return stack;
+}
+
+uint64_t mst_place_chain(const zend_execute_data *call)
+{
+    uint64_t chain = 1;
+    uint32_t depth;
+
+    for (depth = 0; call && depth < MST_STACK_DEPTH; call = call->prev_execute_data, depth++) {
+        const void *at = is_users(call) ? (const void *)call->opline : call->func;
+
+        chain = (chain ^ (uintptr_t)at) * UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return chain | 1;
+}
+
+void mst_place_sample(uint32_t stack, uint32_t what, uint64_t weight_ns)
+{
+    struct mst_code_sample sample = {
+        .time_ns = mst_now_ns(),
+        .request_start_ns = MPMSTAT_G(start_ns),
+        .pid_worker = mst_php.pid << 32 | MPMSTAT_G(worker_index),
+        .stack_what = (uint64_t)stack << 32 | what,
+        .weight_ns = weight_ns,
+    };
+
+    mst_journal_code_sample(&mst_php.board, &sample);
 }

@@ -5,9 +5,14 @@
 #include <php.h>
 #include <stdint.h>
 
-/* The board's stack of `call` and all its callers. Of the innermost function the line is that which
- * it is at; of the others the one at which they begin, so that a stack is the same whichever of its
- * lines calls. */
+/* The board's stack of `call` and all its callers, each at the line that it is at. */
 uint32_t mst_place_stack(const zend_execute_data *call);
+
+/* A number that stands for `call`, all its callers and where they are, in this request; not 0. */
+uint64_t mst_place_chain(const zend_execute_data *call);
+
+/* Adds a sample of this request to the board's, as struct mst_code_sample: what is 0 for CPU time,
+ * else enum mst_wait plus 1. */
+void mst_place_sample(uint32_t stack, uint32_t what, uint64_t weight_ns);
 
 #endif

@@ -22,7 +22,7 @@
 #include "base/clock.h"
 #include "code_place.h"
 #include "state.h"
-#include "write/journal.h"
+#include "write/worker.h"
 
 #define WATCHER_STACK (64u * 1024)   /* its one function needs less than a page */
 
@@ -130,15 +130,11 @@ static bool has_watcher(void)
 
 static void take(zend_execute_data *call, uint64_t weight_ns)
 {
-    struct mst_code_sample sample = {
-        .time_ns = mst_now_ns(),
-        .request_start_ns = MPMSTAT_G(start_ns),
-        .pid_worker = mst_php.pid << 32 | MPMSTAT_G(worker_index),
-        .stack_what = (uint64_t)mst_place_stack(call) << 32,
-        .weight_ns = weight_ns,
-    };
+    uint32_t stack = mst_place_stack(call);
 
-    mst_journal_code_sample(&mst_php.board, &sample);
+    if (MPMSTAT_G(worker))
+        mst_worker_run(MPMSTAT_G(worker), stack, mst_now_ns());
+    mst_place_sample(stack, 0, weight_ns);
 }
 
 static void interrupted(zend_execute_data *call)

@@ -4,6 +4,7 @@
  *   mpmstat.c    module entry, ini settings, phpinfo(), mpmstat_mark(): calls all below
  *   request.c    one request: time stamps, counters, journal record
  *   waits.c      what a request waits for: times the functions of waits.def
+ *   wait_place.c from where in PHP's code it waits
  *   timed.c      replaces the handlers of these functions
  *   ends.c       the table of waits.def
  *   end_*.c      what such a function waits for, kind and other end: of databases, caches, http,
@@ -64,7 +65,24 @@ struct mst_code_place {
     uint64_t    request_ns;        /* start_ns of the request */
     uint32_t    line, frame;
 };
-#define MPMSTAT_PLACES 256u
+#define MPMSTAT_FUNCTIONS 256u
+
+/* From where calls of the present request waited for one other end. */
+struct mst_wait_place {
+    uint64_t chain;                /* mst_place_chain(); 0: no entry */
+    uint64_t ns;
+    uint32_t stack, calls;
+    uint32_t sum;                  /* index of mst_waits.sums; UINT32_MAX: no call has ended */
+};
+#define MPMSTAT_WAIT_PLACES 128u
+
+struct mst_wait_places {
+    bool     is_on;
+    uint32_t used_count;
+    uint8_t  used[MPMSTAT_WAIT_PLACES];
+    struct mst_wait_place all[MPMSTAT_WAIT_PLACES];   /* by chain */
+    uint64_t left_ns;              /* of all requests: waits that no sample stands for yet */
+};
 
 struct mst_own_end;
 struct mst_timed_function;
@@ -78,6 +96,7 @@ struct mst_waits {
     const struct mst_timed_function *timed; /* the function called */
     struct mst_own_end *own;       /* what it waits for, where no more is known */
     uint64_t wait;                 /* what that waits for, as far as is known before its end */
+    uint64_t chain;                /* its place, where places.is_on */
     zval    *result;
     uint64_t began_ns, began_cpu_ns;   /* when it began, or its fiber went on */
     uint64_t waited_ns;            /* off the CPU in it before its fiber was suspended */
@@ -93,11 +112,12 @@ struct mst_waits {
     struct mst_wait_sum sums[MST_ENDS + MST_WAIT_COUNT];  /* by other end; those of MST_END_OTHER
                                                            * by kind, from MST_ENDS */
     struct mst_known known[MPMSTAT_KNOWN];
+    struct mst_wait_places places;
 };
 
 /* Of each thread (NTS has one): the settings, then the present request. */
 ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
-    bool      enable, enable_cli, trust_request_start, measure_waits, name_ends;
+    bool      enable, enable_cli, trust_request_start, measure_waits, name_ends, places;
     char     *board, *group;
     zend_long workers_limit, processes, journal, tenant_labels, profile;
     const char *label;             /* as set; else the pool's name */
@@ -128,7 +148,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     uint32_t  profile_target;      /* this thread's target (profile.c) plus 1; 0: none */
     uint64_t  profile_pid;         /* of the process in which it asked for one */
     timer_t   profile_timer;
-    struct mst_code_place places[MPMSTAT_PLACES];
+    struct mst_code_place functions[MPMSTAT_FUNCTIONS];
     struct mst_waits waits;
 ZEND_END_MODULE_GLOBALS(mpmstat)
 

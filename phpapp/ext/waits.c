@@ -23,6 +23,7 @@
 #include "ends.h"
 #include "state.h"
 #include "timed.h"
+#include "wait_place.h"
 #include "write/worker.h"
 
 #define LONG_NS (100 * MST_NS_PER_US)   /* a hundred times the cost of reading the run delay */
@@ -33,7 +34,7 @@ struct mst_suspended {
     zend_execute_data    *call;
     const struct mst_timed_function *timed;
     struct mst_own_end   *own;
-    uint64_t              wait;
+    uint64_t              wait, chain;
     zval                 *result;
     uint64_t              waited_ns;
     struct mst_suspended *next;
@@ -101,12 +102,12 @@ static inline void stop_clock(struct mst_waits *w)
 
 /* ---- what the board shows ------------------------------------------------------------------ */
 
-static inline void show_wait(const struct mst_waits *w)
+static inline void show_wait(const struct mst_waits *w, uint64_t in)
 {
     struct mst_worker *worker = MPMSTAT_G(worker);
 
     if (worker && !mst_worker_has_left())
-        mst_worker_wait(worker, w->wait, w->began_ns);
+        mst_worker_wait(worker, w->wait, w->began_ns, in);
 }
 
 static inline void show_no_wait(void)
@@ -135,18 +136,27 @@ static inline uint64_t wait_of_beginning(const struct mst_timed_function *timed,
     return mst_wait_of(own->kind, MST_END_OTHER);
 }
 
-static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint64_t ns, bool failed)
+/* The index in `sums`. */
+static uint32_t sum_of(uint64_t wait)
 {
     uint32_t kind = (uint32_t)(wait >> 32), end = (uint32_t)wait;
-    uint32_t at = end != MST_END_OTHER && end < MST_ENDS ? end : MST_ENDS + kind;
+
+    return end != MST_END_OTHER && end < MST_ENDS ? end : MST_ENDS + kind;
+}
+
+static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint64_t chain,
+                                     uint64_t ns, bool failed)
+{
+    uint32_t at = sum_of(wait);
     struct mst_wait_sum *s = &w->sums[at];
 
     if (s->calls++ == 0) {
         w->used[w->used_count++] = (uint8_t)at;
-        s->kind = kind;
+        s->kind = (uint32_t)(wait >> 32);
     }
     s->failed += failed;
     s->ns += ns;
+    mst_wait_place_add(w, chain, at, ns);
     return s;
 }
 
@@ -173,8 +183,8 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
     w->call = NULL;
     has_failed = is_broken || has_thrown()
         || (line->has_failed && line->has_failed(call, w->result));
-    sum = add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->waited_ns,
-                   has_failed);
+    sum = add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->chain,
+                   w->waited_ns, has_failed);
     if (timed->connecting)
         sum->connect_ns += timed->connecting(is_broken ? NULL : call, w->waited_ns);
 }
@@ -185,6 +195,7 @@ ZEND_NAMED_FUNCTION(mst_call_timed)
     struct mst_wait_line *line = timed->line;
     struct mst_own_end *own = &line->own;
     struct mst_waits *w = &MPMSTAT_G(waits);
+    uint64_t in;
 
     if (!w->is_on || w->call
         || (line->can_wait && (own = line->can_wait(own, execute_data)) == NULL)) {
@@ -199,8 +210,9 @@ ZEND_NAMED_FUNCTION(mst_call_timed)
     w->wait = wait_of_beginning(timed, own, execute_data);
     w->result = return_value;
     w->waited_ns = 0;
+    in = mst_wait_place_of_call(w, execute_data);
     start_clock(w);
-    show_wait(w);
+    show_wait(w, in);
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (w->call == execute_data)
         end_call(w, false);
@@ -225,11 +237,11 @@ static void suspend(struct mst_waits *w, const void *fiber)
     stop_clock(w);
     show_no_wait();
     if (s) {
-        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->own, w->wait, w->result,
-                                     w->waited_ns, w->suspended };
+        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->own, w->wait, w->chain,
+                                     w->result, w->waited_ns, w->suspended };
         w->suspended = s;
     } else {
-        add_wait(w, mst_wait_of_own(w->own), w->waited_ns, false);
+        add_wait(w, mst_wait_of_own(w->own), w->chain, w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -248,11 +260,12 @@ static void resume(struct mst_waits *w, const void *fiber)
     w->timed = s->timed;
     w->own = s->own;
     w->wait = s->wait;
+    w->chain = s->chain;
     w->result = s->result;
     w->waited_ns = s->waited_ns;
     free(s);
     start_clock(w);
-    show_wait(w);
+    show_wait(w, mst_wait_place_of_chain(w));
 }
 
 void mst_fiber_switched(zend_fiber_context *from, zend_fiber_context *to)
@@ -278,6 +291,7 @@ void mst_waits_begin(uint64_t now_ns, uint64_t cpu_ns)
                                           : mst_clock_read(CLOCK_THREAD_CPUTIME_ID);
     w->delay_ns = w->first_delay_ns = mst_delay_read();
     w->unread_ns = w->unread_outside_ns = 0;
+    mst_wait_place_begin(w);
 }
 
 void mst_waits_break(void)
@@ -298,14 +312,14 @@ static void count_unreturned(struct mst_waits *w)
     if (w->call) {
         stop_clock(w);
         show_no_wait();
-        sum = add_wait(w, mst_wait_of_own(w->own), w->waited_ns, true);
+        sum = add_wait(w, mst_wait_of_own(w->own), w->chain, w->waited_ns, true);
         if (w->timed->connecting)
             sum->connect_ns += w->timed->connecting(NULL, w->waited_ns);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add_wait(w, mst_wait_of_own(s->own), s->waited_ns, true);
+        add_wait(w, mst_wait_of_own(s->own), s->chain, s->waited_ns, true);
         free(s);
     }
 }
@@ -358,8 +372,13 @@ static void set_waits(struct mst_waits *w, struct mst_php_request *r, struct mst
         mst_count(&t->php_waits_ns[s->kind], s->ns);
         keep_longest(r, s, end);
         count(t, s, end);
-        memset(s, 0, sizeof *s);
     }
+    for (i = 0; i < MST_RECORD_ENDS && r->longest[i].calls_failed > 0; i++)
+        r->places[i] = mst_wait_place_longest(w, sum_of(r->longest[i].kind_end),
+                                              r->longest[i].wait_ns);
+    mst_wait_place_end(w);
+    for (i = 0; i < w->used_count; i++)
+        memset(&w->sums[w->used[i]], 0, sizeof *w->sums);
     w->used_count = 0;
 }
 
@@ -371,6 +390,7 @@ void mst_waits_end(struct mst_php_request *r, uint64_t left_ns)
     uint64_t last_delay_ns;
 
     memset(r->longest, 0, sizeof r->longest);
+    memset(r->places, 0, sizeof r->places);
     memset(r->waits_ns, w->is_on ? 0 : 0xff, sizeof r->waits_ns);
     if (w->is_on) {
         count_unreturned(w);

@@ -339,7 +339,7 @@ static struct mst_worker *make_waiting(uint64_t start_ns, uint64_t wait)
     w = worker(claim(start_ns), 0);
     enter(w, MST_STATE_HANDLING, start_ns);
     mst_worker_show(w, 0, start_ns, 0);
-    mst_worker_wait(w, wait, start_ns + 7 * MST_NS_PER_S);
+    mst_worker_wait(w, wait, start_ns + 7 * MST_NS_PER_S, 0);
     return w;
 }
 
@@ -365,10 +365,10 @@ START_TEST(a_worker_shows_what_it_waits_for)
 
     look(1);
     expect_wait("sleep", NULL, since);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | mysql, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | mysql, since, 0);
     expect_wait("database", "mysql 127.0.0.1:3306", since);
     ck_assert_uint_eq(view.s.end_count, 0);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | MST_END_OTHER, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_DATABASE << 32 | MST_END_OTHER, since, 0);
     expect_wait("database", NULL, since);
     mst_worker_wait_none(w);
     expect_wait(NULL, NULL, MST_UNKNOWN);
@@ -383,21 +383,21 @@ START_TEST(nonsense_in_waits_shows_as_none)
 
     look(1);
     expect_wait(NULL, NULL, MST_UNKNOWN);
-    mst_worker_wait(w, MST_UNKNOWN - 1, since);
+    mst_worker_wait(w, MST_UNKNOWN - 1, since, 0);
     expect_wait(NULL, NULL, MST_UNKNOWN);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 4000000, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 4000000, since, 0);
     expect_wait("http", NULL, since);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 5, since);   /* an entry that is free */
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32 | 5, since, 0);   /* an entry that is free */
     expect_wait("http", NULL, since);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since, 0);
     w->waits_since_ns = UINT64_MAX;
     test_view_free(&view);
     look(1);
     ck_assert_str_eq(view.s.slots[0].wait, "http");
     ck_assert_uint_eq(view.s.slots[0].wait_for_ns, 0);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, start - 1);   /* an earlier request's */
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, start - 1, 0);   /* an earlier request's */
     expect_wait(NULL, NULL, MST_UNKNOWN);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since, 0);
     mst_worker_show_none(w);
     expect_wait(NULL, NULL, MST_UNKNOWN);
     tear_down();
@@ -411,7 +411,7 @@ START_TEST(a_wait_ends_with_its_process)
 
     ck_assert(mst_process_release(&board, (uint64_t)getpid(), mst_now_ns(), &end));
     ck_assert_uint_eq(w->waits_for, 0);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns());
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns(), 0);
     ck_assert_ptr_eq(worker(claim(mst_now_ns()), 0), w);
     ck_assert_uint_eq(w->waits_for, 0);
     mst_board_close(&board);
@@ -426,7 +426,7 @@ START_TEST(a_worker_of_apache_does_not_wait)
     w = worker(claim(mst_now_ns()), 0);
     enter(w, MST_STATE_HANDLING, mst_now_ns());
     mst_worker_show(w, 0, mst_now_ns(), 0);
-    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns());
+    mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, mst_now_ns(), 0);
     look(1);
     expect_wait(NULL, NULL, MST_UNKNOWN);
     tear_down();

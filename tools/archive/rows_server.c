@@ -101,13 +101,18 @@ int mst_archive_add_delivery(struct mst_archive *a, int64_t server_id,
 
 /* What a request waited for in PHP, by the row. */
 static int add_wait(struct mst_archive *a, int64_t server_id, uint64_t key, uint64_t kind,
-                    const char *end, const struct mst_php_wait *wait)
+                    const char *end, const struct mst_php_wait *wait,
+                    const struct mst_php_wait_place *from, const struct mst_record_place *place)
 {
+    bool known = place->stack > 0;
     const struct php_waits_row row = {
         .server_id = NUMBER(server_id), .key = NUMBER(key), .kind = TEXT(mst_wait_names[kind]),
         .end = TEXT(end), .calls = NUMBER(mst_or_unknown(end != NULL, wait->calls_failed >> 32)),
         .failed = NUMBER(mst_or_unknown(end != NULL, wait->calls_failed & UINT32_MAX)),
-        .wait_ns = NUMBER(wait->wait_ns),
+        .wait_ns = NUMBER(wait->wait_ns), .stack = NUMBER(mst_or_unknown(known, place->stack)),
+        .frame = NUMBER(mst_or_unknown(place->frame > 0, place->frame)),
+        .stack_calls = NUMBER(mst_or_unknown(known, from->stack_calls & UINT32_MAX)),
+        .stack_ns = NUMBER(mst_or_unknown(known, from->wait_ns)),
     };
 
     return insert_php_waits(a, &row);
@@ -127,13 +132,17 @@ static int add_waits(struct mst_archive *a, int64_t server_id, const struct mst_
             r->longest[i].wait_ns > left[kind])
             continue;
         left[kind] -= r->longest[i].wait_ns;
-        if (add_wait(a, server_id, key, kind, names->ends[i], &r->longest[i]) != 0)
+        if (add_wait(a, server_id, key, kind, names->ends[i], &r->longest[i], &r->places[i],
+                     &names->places[i]) != 0)
             return -1;
     }
     for (kind = 0; kind < MST_WAIT_COUNT; kind++) {
         const struct mst_php_wait rest = { .wait_ns = left[kind] };
+        const struct mst_php_wait_place nowhere = { 0 };
+        const struct mst_record_place unknown = { 0 };
 
-        if (left[kind] > 0 && add_wait(a, server_id, key, kind, NULL, &rest) != 0)
+        if (left[kind] > 0 &&
+            add_wait(a, server_id, key, kind, NULL, &rest, &nowhere, &unknown) != 0)
             return -1;
     }
     return 0;

@@ -265,7 +265,13 @@ CREATE TABLE IF NOT EXISTS php_waits (
     end               TEXT,              -- the other end; NULL: all others of the kind
     calls             INTEGER,           -- NULL where the end is
     failed            INTEGER,           -- those of them that failed
-    wait_ns           INTEGER NOT NULL   -- without the CPU time and the wait for a CPU in it
+    wait_ns           INTEGER NOT NULL,  -- without the CPU time and the wait for a CPU in it
+    -- From where most of that time was called; NULL: not known.
+    stack             INTEGER,           -- stacks.stack
+    frame             INTEGER,           -- frames.frame: of the stack, the function of the
+                                         -- application's own code
+    stack_calls       INTEGER,           -- how many of `calls` were from there
+    stack_ns          INTEGER            -- and how much of wait_ns
 );
 CREATE INDEX IF NOT EXISTS php_waits_request ON php_waits (server_id, key);
 
@@ -312,7 +318,9 @@ CREATE TABLE IF NOT EXISTS stacks (
 );
 CREATE INDEX IF NOT EXISTS stacks_server ON stacks (server_id, stack);
 
--- Where PHP's code was, as often in a second of CPU time as mpmstat.profile says.
+-- Where PHP's code was: as often in a second of CPU time as mpmstat.profile says; and for what it
+-- waited there, where waits are known by place: as often in a second of waiting as a hundred times,
+-- or seldomer with more weight, as requests end.
 CREATE TABLE IF NOT EXISTS php_samples (
     server_id         INTEGER NOT NULL REFERENCES servers(id),
     key               INTEGER NOT NULL,  -- unique in the server

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/host.h"
+#include "read/call_place.h"
 #include "read/tail.h"
 #include "segment/liveness.h"
 #include "source/source_kind.h"
@@ -34,6 +35,8 @@ struct file_source {
     char              paths[MST_PATHS_MAX][MST_PATH_NAME_MAX];
     bool              knows_frame[MST_FRAMES_MAX];   /* it was given */
     bool              knows_stack[MST_STACKS_MAX];
+    uint64_t          named[MST_STACKS_MAX];   /* of a stack that was given: the id of the frame
+                                                * that is named (call_place.h); 0: none */
 
     const struct mst_source_events *events;   /* during a poll */
     bool              stopped;
@@ -104,7 +107,7 @@ static struct mst_record_names find_names(struct file_source *f, uint64_t label,
                                             MST_LABELS_MAX };
     const struct known_names paths = { MST_SECTION_PATHS, f->paths[0], sizeof f->paths[0],
                                        MST_PATHS_MAX };
-    struct mst_record_names names;
+    struct mst_record_names names = { .label = NULL };
     size_t i;
 
     names.label = find_name(f, labels, label);
@@ -160,23 +163,6 @@ static int take_lifecycle(void *context, uint64_t ticket, const void *payload)
     return is_enough(f);
 }
 
-static int take_php_request(void *context, uint64_t ticket, const void *payload)
-{
-    struct file_source *f = context;
-    struct mst_php_request r = *(const struct mst_php_request *)payload;
-    struct mst_record_names names;
-    uint64_t ends[MST_RECORD_ENDS];
-
-    r.script[sizeof r.script - 1] = '\0';
-    mst_php_request_ends(&r, ends);
-    names = find_names(f, r.label_status >> 32, ends, MST_UNKNOWN);
-    if (f->events->on_php_request != NULL &&
-        f->events->on_php_request(f->events->context, &r, &names, wall_ns(f, r.start_ns),
-                                  mst_source_key(f->base.restarts, ticket)) != 0)
-        f->stopped = true;
-    return is_enough(f);
-}
-
 static int take_mark(void *context, uint64_t ticket, const void *payload)
 {
     struct file_source *f = context;
@@ -228,6 +214,15 @@ static void give_frame(struct file_source *f, uint64_t index)
         f->stopped = true;
 }
 
+/* 0: none. */
+static uint64_t named_frame(const struct file_source *f, uint64_t stack)
+{
+    struct mst_frame frame;
+    uint64_t index;
+
+    return mst_call_place(&f->journal, stack, &index, &frame) ? code_id(f, index) : 0;
+}
+
 /* Gives a stack and its callers where they were not given yet. A worker can have written a stack
  * that calls itself: what was given ends the way. */
 static void give_stack(struct file_source *f, uint64_t index)
@@ -240,6 +235,7 @@ static void give_stack(struct file_source *f, uint64_t index)
     while (index != MST_STACK_NONE && index < section->count && index < MST_STACKS_MAX &&
            !f->knows_stack[index] && !f->stopped) {
         f->knows_stack[index] = true;
+        f->named[index] = named_frame(f, index);
         if (mst_reader_entries(&f->journal, MST_SECTION_STACKS, index, 1, &stack, sizeof stack,
                                ignored) != 0 ||
             (stack.caller_frame & UINT32_MAX) == 0)
@@ -254,6 +250,41 @@ static void give_stack(struct file_source *f, uint64_t index)
             f->stopped = true;
         index = caller;
     }
+}
+
+/* Gives the stacks from which a request waited. */
+static void find_places(struct file_source *f, const struct mst_php_request *r,
+                        struct mst_record_names *names)
+{
+    uint64_t stack;
+    size_t i;
+
+    for (i = 0; i < MST_RECORD_ENDS && f->events->on_stack != NULL; i++) {
+        stack = r->places[i].stack_calls >> 32;
+        if ((uint32_t)r->places[i].stack_calls == 0 || stack >= MST_STACKS_MAX)
+            continue;
+        give_stack(f, stack);
+        if (f->knows_stack[stack])
+            names->places[i] = (struct mst_record_place){ code_id(f, stack), f->named[stack] };
+    }
+}
+
+static int take_php_request(void *context, uint64_t ticket, const void *payload)
+{
+    struct file_source *f = context;
+    struct mst_php_request r = *(const struct mst_php_request *)payload;
+    struct mst_record_names names;
+    uint64_t ends[MST_RECORD_ENDS];
+
+    r.script[sizeof r.script - 1] = '\0';
+    mst_php_request_ends(&r, ends);
+    names = find_names(f, r.label_status >> 32, ends, MST_UNKNOWN);
+    find_places(f, &r, &names);
+    if (f->events->on_php_request != NULL &&
+        f->events->on_php_request(f->events->context, &r, &names, wall_ns(f, r.start_ns),
+                                  mst_source_key(f->base.restarts, ticket)) != 0)
+        f->stopped = true;
+    return is_enough(f);
 }
 
 static int take_code_sample(void *context, uint64_t ticket, const void *payload)

@@ -109,11 +109,18 @@ void mst_source_set_deadline(struct mst_source *source, uint64_t deadline_ns);
 
 /* ---- the journal ---------------------------------------------------------- */
 
+/* From where a request of PHP's waited: ids as of on_stack and on_frame; 0: not known. */
+struct mst_record_place {
+    uint64_t stack;
+    uint64_t frame;   /* of the stack, the one that is named (call_place.h) */
+};
+
 /* The names that a record refers to. */
 struct mst_record_names {
     const char *label;
     const char *ends[MST_RECORD_ENDS];   /* NULL: none, or not known */
     const char *path;                    /* NULL: none, or not known */
+    struct mst_record_place places[MST_RECORD_ENDS];
 };
 
 /* Of a frame's or a stack's id, the bits above these count the starts, too. */

@@ -1,0 +1,123 @@
+"""From where in PHP's code a request waited (mpmstat.places, as shipped), against what its script
+counted; also while the call is under way."""
+import threading
+from pathlib import Path
+
+import pytest
+
+import php
+import tool
+from fpm import FPM
+from processes import wait_until
+
+pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
+
+# Two functions wait for the same thing: one forty times, the other four times, for half the time.
+PAGE = """<?php
+class Repository {
+    function find() { usleep(1000); }
+    function findAll($count) { for ($i = 0; $i < $count; $i++)
+        $this->find(); }
+}
+function prices() { usleep(5000); }
+(new Repository)->findAll(40);
+for ($i = 0; $i < 4; $i++) prices();
+"""
+
+PLUGIN = """<?php
+function slow_plugin_report() {
+    wp_remote_sleep(6);
+}
+"""
+
+CORE = """<?php
+function wp_remote_sleep($seconds) {
+    sleep($seconds);
+}
+"""
+
+MAIN = """<?php
+require __DIR__ . '/wp-includes/http.php';
+require __DIR__ . '/wp-content/plugins/slow/slow.php';
+slow_plugin_report();
+"""
+
+STACK = """WITH RECURSIVE way(stack, depth, function, file, line, caller) AS (
+    SELECT s.stack, 0, f.function, f.file, f.line, s.caller FROM stacks s JOIN frames f
+        ON f.frame = s.frame WHERE s.stack = %d
+    UNION ALL SELECT s.stack, depth + 1, f.function, f.file, f.line, s.caller FROM way
+        JOIN stacks s ON s.stack = way.caller JOIN frames f ON f.frame = s.frame)
+SELECT function, line FROM way ORDER BY depth"""
+
+
+def record(count, **settings):
+    with FPM(1, settings=php.settings("@ROOT@/run", **settings)) as fpm:
+        script = fpm.script("shop.php", PAGE)
+        with php.recorded(fpm.board) as archive:
+            for _ in range(count):
+                php.fastcgi(fpm.socket, script)
+    return archive
+
+
+@pytest.fixture(scope="module", name="archive")
+def fixture_archive():
+    return record(5)
+
+
+def test_the_place_of_most_of_the_time(archive):
+    rows = archive.ask("SELECT * FROM php_waits WHERE end IS NOT NULL")
+    assert len(rows) == 5
+    for row in rows:
+        assert (row["kind"], row["calls"], row["stack_calls"]) == ("sleep", 44, 40)
+        assert 40e6 < row["stack_ns"] < row["wait_ns"] - 20e6
+        [frame] = archive.ask(f"SELECT * FROM frames WHERE frame = {row['frame']}")
+        assert (frame["function"], frame["line"]) == ("Repository->find", 3)
+        assert Path(frame["file"]).name == "shop.php"
+        way = [tuple(frame) for frame in archive.ask(STACK % row["stack"])]
+        assert way == [("usleep", None), ("Repository->find", 3), ("Repository->findAll", 5),
+                       ("{main}", 8)]
+
+
+def test_samples_of_all_of_it(archive):
+    """Together they stand for all waits but what is left at the end."""
+    waited = archive.ask("SELECT sum(wait_ns) AS ns FROM php_waits")[0]["ns"]
+    rows = archive.ask("SELECT kind, weight_ns, f.function FROM php_samples p JOIN stacks s ON "
+                       "s.stack = p.stack JOIN stacks c ON c.stack = s.caller "
+                       "JOIN frames f ON f.frame = c.frame")
+    assert {row["kind"] for row in rows} == {"sleep"}
+    assert waited - 10e6 <= sum(row["weight_ns"] for row in rows) <= waited
+    found = {name: sum(row["weight_ns"] for row in rows if row["function"] == name)
+             for name in ("Repository->find", "prices")}
+    assert 0.5 < found["Repository->find"] / found["prices"] / 2 < 2, found
+
+
+@pytest.mark.parametrize("setting", ["places", "waits"])
+def test_switched_off(setting):
+    archive = record(1, **{setting: 0})
+    assert archive.ask("SELECT count(*) FROM php_waits WHERE stack IS NOT NULL")[0][0] == 0
+    assert archive.ask("SELECT count(*) FROM php_samples")[0][0] == 0
+
+
+def slot_of(fpm):
+    [slot] = [slot for slot in tool.status(fpm.board)["slots"] if slot["state"] == "handling"]
+    return slot
+
+
+def test_while_the_call_is_under_way():
+    """The function of the plugin, not that of the library which waits."""
+    with FPM(1, settings=php.settings("@ROOT@/run")) as fpm:
+        root = Path(fpm.script("index.php", MAIN)).parent
+        for name, text in ("wp-includes/http.php", CORE), ("wp-content/plugins/slow/slow.php", PLUGIN):
+            (root / name).parent.mkdir(parents=True)
+            (root / name).write_text(text, encoding="ascii")
+        asking = threading.Thread(target=php.fastcgi, args=(fpm.socket, str(root / "index.php")))
+        asking.start()
+        wait_until(lambda: any(slot["wait"] for slot in tool.status(fpm.board)["slots"]), 30,
+                   "the call")
+        slot = slot_of(fpm)
+        assert (slot["wait"], slot["code"]["function"]) == ("sleep", "slow_plugin_report")
+        assert slot["code"]["file"].endswith("/wp-content/plugins/slow/slow.php")
+        assert (slot["code"]["line"], slot["code"]["component"]) == (3, "plugins/slow")
+        asking.join()
+        [slot] = tool.status(fpm.board)["slots"]
+        assert slot["code"] == {"function": None, "file": None, "line": None, "component": None}
