@@ -45,6 +45,7 @@ UNIT_TESTS = \
 	tests/unit/check_negotiate \
 	tests/unit/check_output \
 	tests/unit/check_call_stacks \
+	tests/unit/check_components \
 	tests/unit/check_paths \
 	tests/unit/check_pool \
 	tests/unit/check_preflight \

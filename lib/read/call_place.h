@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "read/component.h"
 #include "segment/reader.h"
 
 /* Chooses among the functions of a stack, which come from the innermost one on. It begins as
@@ -23,6 +24,13 @@ struct mst_call_choice {
 void mst_call_choose(struct mst_call_choice *choice, uint64_t function, const char *file);
 /* Sets the function that is named. False: none is in a file. */
 bool mst_call_chosen(const struct mst_call_choice *choice, uint64_t *function);
+
+/* A function of PHP's code that is named. */
+struct mst_code_at {
+    char     function[MST_FRAME_FUNCTION_MAX], file[MST_FRAME_FILE_MAX];
+    char     component[MST_COMPONENT_MAX];
+    uint64_t line;                      /* 0: not known */
+};
 
 /* Of a board's stack. Sets the frame's index, and the frame, whose texts end with a NUL. False: it
  * is not known. */

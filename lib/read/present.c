@@ -54,6 +54,10 @@ static void add_worker(struct mst_present *p, const struct mst_snapshot_slot *sl
     copy(w->wait, sizeof w->wait, slot->wait);
     copy(w->wait_end, sizeof w->wait_end, slot->wait_end);
     w->wait_ns = slot->wait_for_ns;
+    copy(w->code.function, sizeof w->code.function, slot->code_function);
+    copy(w->code.file, sizeof w->code.file, slot->code_file);
+    copy(w->code.component, sizeof w->code.component, slot->code_component);
+    w->code.line = slot->code_line != MST_UNKNOWN ? slot->code_line : 0;
     w->has_request = slot->request_for_ns != MST_UNKNOWN;
     w->busy_ns = w->has_request ? slot->request_for_ns : slot->state_for_ns;
 }
@@ -155,6 +159,7 @@ static void join_group(const struct numbered *group, size_t count)
     memcpy(apache->wait, php->wait, sizeof apache->wait);
     memcpy(apache->wait_end, php->wait_end, sizeof apache->wait_end);
     apache->wait_ns = php->wait_ns;
+    apache->code = php->code;
 }
 
 void mst_present_join(struct mst_present *const *servers, size_t count)
@@ -226,7 +231,7 @@ static bool is_in(const struct mst_present_worker *const *examples, unsigned cou
 }
 
 /* What most of them do. Where one group has half of all, no other has to be counted. */
-static void find_most(struct mst_held *h)
+static void find_group(struct mst_held *h)
 {
     const struct mst_present_worker *examples[GROUPS_MAX];
     struct mst_held group = *h;
@@ -245,6 +250,44 @@ static void find_most(struct mst_held *h)
         if (group.count > h->count)
             *h = group;
     }
+}
+
+static bool is_one_function(const struct mst_code_at *a, const struct mst_code_at *b)
+{
+    return strcmp(a->function, b->function) == 0 && strcmp(a->file, b->file) == 0;
+}
+
+/* Finds the function that more than half of the group can be in, by a vote (Boyer and Moore), and
+ * counts. */
+static void find_code(struct mst_held *h)
+{
+    const struct mst_present_worker *most = NULL, *w;
+    uint64_t votes = 0;
+    size_t i;
+
+    for (i = 0; i < h->server->worker_count; i++) {
+        w = &h->server->workers[i];
+        if (!is_of(h, w) || !does_the_same(w, h->example))
+            continue;
+        if (votes == 0)
+            most = w;
+        votes = is_one_function(&w->code, &most->code) ? votes + 1 : votes - 1;
+    }
+    h->in_code = most;
+    h->code_count = 0;
+    for (i = 0; most != NULL && most->code.function[0] != '\0' && i < h->server->worker_count; i++) {
+        w = &h->server->workers[i];
+        h->code_count += is_of(h, w) && does_the_same(w, h->example) &&
+                         is_one_function(&w->code, &most->code);
+    }
+    if (2 * h->code_count <= h->count)
+        h->code_count = 0;
+}
+
+static void find_most(struct mst_held *h)
+{
+    find_group(h);
+    find_code(h);
 }
 
 /* How many are meant, and since when none of them has taken a request. */

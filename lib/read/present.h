@@ -6,6 +6,7 @@
 #ifndef MPMSTAT_PRESENT_H
 #define MPMSTAT_PRESENT_H
 
+#include "read/call_place.h"
 #include "read/snapshot.h"
 
 #define MST_STUCK_NS    UINT64_C(2000000000)     /* longer than most pages take */
@@ -22,6 +23,9 @@ struct mst_present_worker {
     /* What PHP waits for: kind, other end. Apache's workers have it from mst_present_join(). */
     char     wait[16], wait_end[MST_NAME_MAX];
     uint64_t wait_ns;          /* MST_UNKNOWN: no wait */
+    /* Where that wait was called, or its code was sampled last; function "": not known. Of PHP's
+     * workers, and from those Apache's have it. */
+    struct mst_code_at code;
     uint64_t busy_ns;          /* with its request; without one: in its state */
     bool     has_request;
     bool     is_joined;        /* a PHP's: Apache has its request, too (mst_present_join) */
@@ -74,6 +78,8 @@ struct mst_held {
     uint64_t count;            /* of which so many do the same as the example: */
     uint64_t longest_ns;       /* the longest busy_ns among these, */
     uint64_t longest_wait_ns;  /* and the longest wait_ns */
+    const struct mst_present_worker *in_code;   /* its `code` is that of most of these, */
+    uint64_t code_count;       /* of so many; 0: not known */
     uint64_t idle_ns;          /* since when none of the held has taken a request */
     /* Where Apache's are taken to wait for PHP: PHP's workers that are busy, and connections that
      * wait for one, which together are as many. 0: they are not. */

@@ -12,6 +12,7 @@
 #define WHO_MAX   (MST_NAME_MAX + 16u)
 #define QUEUE_MAX 80u
 #define THESE_MAX 64u
+#define CODE_MAX  (MST_CODE_WORDS_MAX + THESE_MAX + 8u)
 #define HELD_MAX  8u       /* groups that are told */
 
 /* "wait for database mysql localhost, the longest for 19.0 s". */
@@ -62,6 +63,26 @@ static void say_queue(char queue[QUEUE_MAX], const struct mst_held *h)
                  waiting > 1 ? "s wait" : " waits");
 }
 
+/* What a function of PHP's code is known for: a wait's call, or the CPU time of those that compute.
+ * Else it is where they were last, and not where they are. " All of them are in find, a.php:3."; "":
+ * not known. */
+static void say_code(char code[CODE_MAX], const struct mst_held *h)
+{
+    char words[MST_CODE_WORDS_MAX], those[THESE_MAX];
+
+    code[0] = '\0';
+    if (h->code_count == 0 || !(h->computes || h->example->wait[0] != '\0'))
+        return;
+    mst_code_words(words, h->in_code->code.function, h->in_code->code.file, h->in_code->code.line);
+    if (h->count == 1)
+        snprintf(those, sizeof those, "It is");
+    else if (h->code_count == h->count)
+        snprintf(those, sizeof those, "All of these are");
+    else
+        snprintf(those, sizeof those, "%" PRIu64 " of these are", h->code_count);
+    snprintf(code, CODE_MAX, " %s in %s.", those, words);
+}
+
 static void say_stuck(char sentence[MST_HELD_MAX], const struct mst_held *h, const char *doing)
 {
     char who[WHO_MAX], queue[QUEUE_MAX], these[THESE_MAX];
@@ -103,10 +124,14 @@ static void say_long(char sentence[MST_HELD_MAX], const struct mst_held *h, cons
 
 void mst_held_say(char sentence[MST_HELD_MAX], const struct mst_held *held)
 {
-    char doing[DOING_MAX];
+    char doing[DOING_MAX], code[CODE_MAX];
+    size_t length;
 
     say_doing(doing, held);
     (held->is_stuck ? say_stuck : held->is_full ? say_full : say_long)(sentence, held, doing);
+    say_code(code, held);
+    length = strlen(sentence);
+    snprintf(sentence + length, MST_HELD_MAX - length, "%s", code);
 }
 
 static void tell(const struct mst_snapshot *const *boards, struct mst_present *first,
@@ -140,4 +165,18 @@ void mst_held_tell(const struct mst_snapshot *const *boards, size_t count, mst_h
         tell(boards, first, servers, count, take, context);
     free(servers);
     free(first);
+}
+
+void mst_held_put_code(struct mst_json *j, const struct mst_code_at *code)
+{
+    if (code->function[0] == '\0') {
+        mst_json_string(j, "code", NULL);
+        return;
+    }
+    mst_json_begin(j, "code", '{');
+    mst_json_string(j, "function", code->function);
+    mst_json_string(j, "file", code->file[0] != '\0' ? code->file : NULL);
+    mst_json_count(j, "line", code->line != 0 ? code->line : MST_UNKNOWN);
+    mst_json_string(j, "component", code->component[0] != '\0' ? code->component : NULL);
+    mst_json_end(j, '}');
 }

@@ -3,6 +3,7 @@
  */
 #include "segment/fields.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -57,6 +58,18 @@ void mst_wait_words(char words[MST_WAIT_WORDS_MAX], const char *kind, const char
 
     snprintf(words, MST_WAIT_WORDS_MAX, "%.31s%s%s", is_said ? "" : kind,
              is_said || name[0] == '\0' ? "" : " ", name);
+}
+
+void mst_code_words(char words[MST_CODE_WORDS_MAX], const char *function, const char *file,
+                    uint64_t line)
+{
+    bool has_file = file != NULL && file[0] != '\0';
+    char number[24] = "";
+
+    if (line != 0 && line != MST_UNKNOWN)
+        snprintf(number, sizeof number, ":%" PRIu64, line);
+    snprintf(words, MST_CODE_WORDS_MAX, "%s%s%s%s", function, has_file ? ", " : "",
+             has_file ? file : "", has_file ? number : "");
 }
 
 size_t mst_type_elements(enum mst_type type, const char *const **names)

@@ -92,7 +92,7 @@ static void fill_apache_slots(struct mst_snapshot_slot slots[SLOTS])
         slot->requests = i;
         slot->label = busy ? "www.example.com:443" : NULL;
         slot->path = NULL;
-        slot->wait_for_ns = MST_UNKNOWN;
+        slot->wait_for_ns = slot->code_line = MST_UNKNOWN;
     }
     slots[0].path = "/sleep.php";
     slots[1].path = HOSTILE;
@@ -241,7 +241,9 @@ static void fill_php(struct mst_snapshot *s)
         .slot = 1, .pid = 78, .state = "handling", .state_for_ns = 12500000000,
         .request_for_ns = 12500000000, .request_id = (UINT64_C(7) << 32) + 1, .requests = 3,
         .label = "www", .path = "/srv/report.php", .wait = "database",
-        .wait_end = "mysql 127.0.0.1:3306", .wait_for_ns = 12300000000 };
+        .wait_end = "mysql 127.0.0.1:3306", .wait_for_ns = 12300000000,
+        .code_function = "Repository->find", .code_file = "/srv/src/Repository.php",
+        .code_line = 88, .code_component = "/srv/src" };
     s->listeners_known = false;
     s->label_count = sizeof labels / sizeof labels[0];
     s->slot_count = 2;

@@ -154,7 +154,8 @@ START_TEST(test_waits)
     const char *path = test_path();
     struct mst_archive *a = create(path);
     int64_t server = add_server(a, begin(a));
-    const struct mst_record_names names = { "www", { "mysql db:3306", "redis" }, NULL };
+    const struct mst_record_names names = { "www", { "mysql db:3306", "redis" }, NULL,
+                                            { { 7, 3 }, { 0, 0 } } };
     const struct mst_sample_end end = { mst_other_end_kind_names[MST_END_DATABASE],
                                         "mysql db:3306", 3, 1, 90, 30 };
     struct mst_php_request r = {
@@ -164,6 +165,7 @@ START_TEST(test_waits)
             { (uint64_t)MST_WAIT_DATABASE << 32 | 5, UINT64_C(3) << 32 | 1, 90 },
             { (uint64_t)MST_WAIT_CACHE << 32 | 6, UINT64_C(1) << 32, 20 },
         },
+        .places = { { UINT64_C(70) << 32 | 2, 80 }, { UINT64_C(71) << 32 | 1, 20 } },
     };
 
     ck_assert_int_eq(mst_archive_add_php_request(a, server, &r, &names, 1000, 1, false), 0);
@@ -182,6 +184,10 @@ START_TEST(test_waits)
                                "kind = 'database' AND end = 'mysql db:3306'"), 1);
     ck_assert_int_eq(ask(path, "SELECT calls IS NULL AND failed IS NULL AND wait_ns = 10 FROM "
                                "php_waits WHERE kind = 'database' AND end IS NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT (stack, frame, stack_calls, stack_ns) = (7, 3, 2, 80) FROM "
+                               "php_waits WHERE kind = 'database' AND end IS NOT NULL"), 1);
+    ck_assert_int_eq(ask(path, "SELECT sum(stack IS NULL AND frame IS NULL AND stack_calls IS NULL "
+                               "AND stack_ns IS NULL) FROM php_waits"), 3);
     ck_assert_int_eq(ask(path, "SELECT (calls, failed, wait_ns) = (1, 0, 20) FROM php_waits WHERE "
                                "kind = 'cache'"), 1);
     ck_assert_int_eq(ask(path, "SELECT wait_ns FROM php_waits WHERE kind = 'dns' AND end IS NULL"),

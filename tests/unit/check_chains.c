@@ -44,7 +44,7 @@ static void expect_says(const struct made *m, const char *words)
     "UPDATE php_requests SET wait_ns = 20000000, run_ns = 40000000 - (key = 1) * 30000000, " \
     "cpu_wait_ns = 0, waits_ns = run_ns, start_ns = (SELECT started_ns FROM runs) + " \
     "key * 10000000; UPDATE php_requests SET waits_ns = run_ns;" \
-    "INSERT INTO php_waits SELECT 2, key, 'lock', 'lock session', NULL, NULL, run_ns FROM " \
+    INTO_PHP_WAITS "SELECT 2, key, 'lock', 'lock session', NULL, NULL, run_ns FROM " \
     "php_requests; INSERT INTO ends VALUES (2, 'lock', 'lock session', 400, 0, 16000000000, 0);"
 
 static const struct { const char *sql; enum mst_code symptom, root; const char *says; } chains[] = {
@@ -139,7 +139,7 @@ START_TEST(test_time_outs)
          "UPDATE client_results SET failed = 100, failed_timeout = 100;"
          "UPDATE server_requests SET handle_ns = 1010000000; UPDATE php_requests SET wait_ns = 0, "
          "run_ns = 1000000000, cpu_wait_ns = 0, waits_ns = 999000000;"
-         "INSERT INTO php_waits SELECT 2, key, 'sleep', 'sleep', NULL, NULL, 999000000 "
+         INTO_PHP_WAITS "SELECT 2, key, 'sleep', 'sleep', NULL, NULL, 999000000 "
          "FROM php_requests");
     expect_codes(&m, "client-aborts sleep");
     expect_cause(&m, MST_CODE_CLIENT_ABORTS, MST_CODE_SLEEP);
@@ -228,7 +228,7 @@ START_TEST(test_when)
          "UPDATE server_requests SET handle_ns = 60000000 WHERE key BETWEEN 100 AND 180;"
          "UPDATE php_requests SET run_ns = 59000000, cpu_wait_ns = 0, waits_ns = 58000000 WHERE "
          "key BETWEEN 100 AND 180;"
-         "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, 58000000 "
+         INTO_PHP_WAITS "SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, 58000000 "
          "FROM php_requests WHERE key BETWEEN 100 AND 180");
     f = finding(&m, MST_CODE_DATABASE);
     ck_assert(f->when.known);
@@ -291,7 +291,7 @@ START_TEST(test_own_ends)
              "UPDATE server_requests SET handle_ns = 108000000;"
              "UPDATE php_requests SET wait_ns = 100000, run_ns = 102000000, cpu_wait_ns = 0, "
              "waits_ns = 100000000;"
-             "INSERT INTO php_waits SELECT 2, key, 'http', '%s', NULL, NULL, 100000000 "
+             INTO_PHP_WAITS "SELECT 2, key, 'http', '%s', NULL, NULL, 100000000 "
              "FROM php_requests; INSERT INTO ends VALUES (2, 'http', '%s', 400, 0, 40000000000, 0)",
              own_ends[_i].listens, own_ends[_i].end, own_ends[_i].end);
     make(&m, &r, sql);

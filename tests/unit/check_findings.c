@@ -17,7 +17,7 @@
     "UPDATE server_requests SET handle_ns = 108000000;" \
     "UPDATE php_requests SET wait_ns = 100000, run_ns = 102000000, cpu_wait_ns = 0, " \
     "waits_ns = " ns ";" \
-    "INSERT INTO php_waits SELECT 2, key, '" kind "', '" end "', NULL, NULL, " ns \
+    INTO_PHP_WAITS "SELECT 2, key, '" kind "', '" end "', NULL, NULL, " ns \
     " FROM php_requests;" \
     "INSERT INTO ends VALUES (2, '" kind "', '" end "', 400, 0, 400 * " ns ", 0);"
 
@@ -468,7 +468,7 @@ START_TEST(test_a_stall_in_a_load)
          "3500000000 - (key > 20) * key * 9000000;"
          "UPDATE php_requests SET start_ns = (SELECT started_ns FROM runs) + 200000000, run_ns = "
          "3000000000, waits_ns = 2990000000 WHERE key BETWEEN 21 AND 25;"
-         "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
+         INTO_PHP_WAITS "SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
          "FROM php_requests WHERE key BETWEEN 21 AND 25;"
          "UPDATE server_requests SET handle_ns = 3000000000, held_ns = 3000000000 WHERE key "
          "BETWEEN 21 AND 60");
@@ -799,7 +799,7 @@ START_TEST(test_a_stall_after_a_quiet_minute)
          "WHERE key > 396;"
          "UPDATE php_requests SET start_ns = start_ns + 60000000000, run_ns = 5000000000, "
          "waits_ns = 4900000000 WHERE key > 396;"
-         "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
+         INTO_PHP_WAITS "SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, waits_ns "
          "FROM php_requests WHERE key > 396;"
          "INSERT INTO ends VALUES (2, 'database', 'mysql db:3306', 4, 0, 19600000000, 0);"
          "UPDATE server_requests SET path = CASE WHEN key > 396 THEN '/slow' ELSE '/' END;"

@@ -100,6 +100,34 @@ START_TEST(test_php_is_stuck)
 }
 END_TEST
 
+static void in(struct mst_snapshot_slot *slot, const char *function, uint64_t line)
+{
+    slot->code_function = function;
+    slot->code_file = "/srv/a.php";
+    slot->code_line = line;
+}
+
+/* The place of a wait is said where more than half of those that wait have it. */
+START_TEST(test_where_it_waits)
+{
+    unsigned i;
+
+    begin(150, 3);
+    fill(1, 3, 7);
+    for (i = 0; i < 3; i++)
+        waits(&slots[1][i], "database", "mysql localhost", (8 - i) * S);
+    in(&slots[1][0], "find", 3);
+    ck_assert_ptr_null(strstr(tell(), "a.php"));
+    in(&slots[1][1], "find", 3);
+    ck_assert_ptr_nonnull(strstr(tell(), "7.00 s. 2 of these are in find, /srv/a.php:3.\n"));
+    in(&slots[1][2], "find", 4);
+    ck_assert_ptr_nonnull(strstr(tell(), " All of these are in find, /srv/a.php:3.\n"));
+    for (i = 0; i < 3; i++)
+        slots[1][i].wait = NULL;   /* where they were is not where they are */
+    ck_assert_ptr_null(strstr(tell(), "a.php"));
+}
+END_TEST
+
 /* Apache's workers are known to wait for what PHP waits for by the number of their request. */
 START_TEST(test_apache_waits_where_its_php_waits)
 {
@@ -268,6 +296,7 @@ int main(void)
     TCase *held = tcase_create("held");
 
     tcase_add_test(held, test_php_is_stuck);
+    tcase_add_test(held, test_where_it_waits);
     tcase_add_test(held, test_apache_waits_where_its_php_waits);
     tcase_add_test(held, test_a_number_that_is_not_enough);
     tcase_add_test(held, test_apache_is_stuck_behind_php);

@@ -237,8 +237,8 @@ START_TEST(test_scripts_and_ends)
 
     make(&m, &r, PHP "UPDATE php_requests SET script = CASE WHEN key % 4 = 0 THEN '/slow.php' "
          "ELSE '/i.php' END, user_ns = 100000, system_ns = 100000, cpu_wait_ns = 0, "
-         "waits_ns = 300000; INSERT INTO php_waits SELECT 2, key, 'database', 'db1', 1, 0, 200000 "
-         "FROM php_requests; INSERT INTO php_waits SELECT 2, key, 'cache', NULL, NULL, NULL, "
+         "waits_ns = 300000; " INTO_PHP_WAITS "SELECT 2, key, 'database', 'db1', 1, 0, 200000 "
+         "FROM php_requests; " INTO_PHP_WAITS "SELECT 2, key, 'cache', NULL, NULL, NULL, "
          "100000 FROM php_requests");
     ck_assert(mst_by_name_read(&one, MST_BY_LABEL, &m.s.servers[0], 20));
     ck_assert(mst_by_name_read(&other, MST_BY_HANDLER, &m.s.servers[0], 20));
@@ -279,7 +279,7 @@ START_TEST(test_slowest)
 
     make(&m, &r, PHP "UPDATE server_requests SET handle_ns = 20000000, status = 503 WHERE key = 7;"
          "UPDATE php_requests SET user_ns = 500000, system_ns = 0, cpu_wait_ns = 0, "
-         "waits_ns = 300000; INSERT INTO php_waits SELECT 2, key, 'database', 'db', 1, 0, 300000 "
+         "waits_ns = 300000; " INTO_PHP_WAITS "SELECT 2, key, 'database', 'db', 1, 0, 300000 "
          "FROM php_requests; INSERT INTO marks SELECT 2, key, start_ns + 200000, 'step', pid, "
          "start_ns FROM php_requests");
     ck_assert(mst_slowest_read(&slowest, &m.s, mst_archive_db(m.archive), &m.s.servers[0], 50));

@@ -9,6 +9,7 @@
 #include "segment/listen_hash.h"
 #include "snapped.h"
 #include "stats/random.h"
+#include "write/call_stack.h"
 #include "write/worker.h"
 
 static uint64_t sum_of_states(void)
@@ -335,6 +336,7 @@ static struct mst_worker *make_waiting(uint64_t start_ns, uint64_t wait)
     struct mst_layout layout = test_php_layout();
     struct mst_worker *w;
 
+    layout.code_samples = 1024;
     test_board(&board, &layout);
     w = worker(claim(start_ns), 0);
     enter(w, MST_STATE_HANDLING, start_ns);
@@ -400,6 +402,53 @@ START_TEST(nonsense_in_waits_shows_as_none)
     mst_worker_wait(w, (uint64_t)MST_WAIT_HTTP << 32, since, 0);
     mst_worker_show_none(w);
     expect_wait(NULL, NULL, MST_UNKNOWN);
+    tear_down();
+}
+END_TEST
+
+static void expect_code(const char *function, const char *component, uint64_t line)
+{
+    const struct mst_snapshot_slot *slot;
+
+    test_view_free(&view);
+    look(1);
+    slot = &view.s.slots[0];
+    ck_assert_pstr_eq(slot->code_function, function);
+    ck_assert_pstr_eq(slot->code_component, component);
+    ck_assert_uint_eq(slot->code_line, line);
+}
+
+static uint32_t frame(const char *function, const char *file, uint32_t line)
+{
+    return mst_frame_intern(&board, function, strlen(function), file, strlen(file), line);
+}
+
+/* The call's place while it waits; without a call that of the latest sample of the request. */
+START_TEST(a_worker_shows_where_its_code_is)
+{
+    uint64_t start = mst_now_ns() - 9 * MST_NS_PER_S, since = start + 7 * MST_NS_PER_S;
+    struct mst_worker *w = make_waiting(start, (uint64_t)MST_WAIT_SLEEP << 32);
+    uint32_t stack = mst_call_stack_intern(&board, MST_STACK_NONE, frame("find", "/srv/a.php", 3));
+    uint32_t inner = mst_call_stack_intern(&board, stack, frame("sleep", "", 0));
+
+    look(1);
+    expect_code(NULL, NULL, MST_UNKNOWN);
+    mst_worker_wait(w, (uint64_t)MST_WAIT_SLEEP << 32, since, (uint64_t)inner + 1);
+    expect_code("find", "/srv", 3);
+    mst_worker_wait_none(w);
+    expect_code(NULL, NULL, MST_UNKNOWN);
+    mst_worker_run(w, stack, since);
+    expect_code("find", "/srv", 3);
+    mst_worker_run(w, stack, start - 1);   /* an earlier request's */
+    expect_code(NULL, NULL, MST_UNKNOWN);
+    mst_worker_run(w, MST_STACKS, since);
+    expect_code(NULL, NULL, MST_UNKNOWN);
+    w->runs_in = UINT64_MAX;
+    expect_code(NULL, NULL, MST_UNKNOWN);
+    board.stacks[stack].caller_frame = (uint64_t)stack << 32 | (board.stacks[stack].caller_frame
+                                                                & UINT32_MAX);   /* calls itself */
+    mst_worker_run(w, stack, since);
+    expect_code("find", "/srv", 3);
     tear_down();
 }
 END_TEST
@@ -509,6 +558,7 @@ int main(void)
     tcase_add_test(gone, a_server_that_cannot_be_seen_is_taken_at_its_word);
     tcase_add_test(nonsense, nonsense_in_workers_stays_in_bounds);
     tcase_add_test(nonsense, nonsense_in_waits_shows_as_none);
+    tcase_add_test(nonsense, a_worker_shows_where_its_code_is);
     tcase_add_test(nonsense, nonsense_in_totals_shows_as_unknown);
     tcase_add_test(nonsense, a_label_keeps_its_bytes);
     tcase_add_test(nonsense, a_label_without_an_end_is_ended);

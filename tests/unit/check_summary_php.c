@@ -244,11 +244,11 @@ START_TEST(test_parts_of_php_run)
     make(&m, &r, PHP "UPDATE server_requests SET checks_ns = 100000, upload_ns = 300000;"
                  "UPDATE php_requests SET user_ns = 150000, system_ns = 50000, "
                  "cpu_wait_ns = 100000, waits_ns = CASE key % 2 WHEN 0 THEN 500000 ELSE 0 END;"
-                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 3, 0, 300000 FROM "
+                 INTO_PHP_WAITS "SELECT 2, key, 'database', 'mysql', 3, 0, 300000 FROM "
                  "php_requests WHERE key % 2 = 0;"
-                 "INSERT INTO php_waits SELECT 2, key, 'database', NULL, NULL, NULL, 100000 FROM "
+                 INTO_PHP_WAITS "SELECT 2, key, 'database', NULL, NULL, NULL, 100000 FROM "
                  "php_requests WHERE key % 2 = 0;"
-                 "INSERT INTO php_waits SELECT 2, key, 'lock', 'session', 1, 0, 100000 FROM "
+                 INTO_PHP_WAITS "SELECT 2, key, 'lock', 'session', 1, 0, 100000 FROM "
                  "php_requests WHERE key % 2 = 0");
     apache = &m.s.servers[0];
     parts = m.s.servers[1].parts;

@@ -89,9 +89,9 @@ START_TEST(test_pools)
 
     make(&m, &r, POOLS
                  "UPDATE php_requests SET waits_ns = 600000 WHERE label = 'shop';"
-                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql', 1, 0, 500000 FROM "
+                 INTO_PHP_WAITS "SELECT 2, key, 'database', 'mysql', 1, 0, 500000 FROM "
                  "php_requests WHERE label = 'shop';"
-                 "INSERT INTO php_waits SELECT 2, key, 'lock', NULL, NULL, NULL, 100000 FROM "
+                 INTO_PHP_WAITS "SELECT 2, key, 'lock', NULL, NULL, NULL, 100000 FROM "
                  "php_requests WHERE label = 'shop'");
     ck_assert_uint_eq(m.s.servers[1].pool_count, 2);
     shop = &m.s.servers[1].pools[0];

@@ -273,7 +273,7 @@ START_TEST(test_cpu_of_the_database)
     r.machine_busy_ns = 2 * r.duration_ns;
     make(&m, &r, PHP "UPDATE server_requests SET handle_ns = 60000000; UPDATE php_requests SET "
                  "wait_ns = 0, run_ns = 59000000, user_ns = 20000000, waits_ns = 30000000;"
-                 "INSERT INTO php_waits SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, "
+                 INTO_PHP_WAITS "SELECT 2, key, 'database', 'mysql db:3306', NULL, NULL, "
                  "30000000 FROM php_requests; INSERT INTO programs VALUES (1, 'mariadbd', "
                  "4200000000, 'other', NULL), (1, 'php-fpm8.2', 2800000000, 'server', NULL)");
     f = mst_findings_get(&m.s, MST_CODE_CPU, "");

@@ -56,7 +56,8 @@ int add_request(struct mst_archive *a, int64_t server_id, uint64_t key)
         .send_client_ns = 20, .send_network_ns = 21, .send_server_ns = MST_UNKNOWN, .log_ns = 22,
         .trace_high = UINT64_C(0x0af7651916cd43dd), .trace_low = 0x1f, .trace_parent = key,
     };
-    const struct mst_record_names names = { "site", { "fcgi", NULL }, "/item/{n}" };
+    const struct mst_record_names names = { .label = "site", .ends = { "fcgi", NULL },
+                                            .path = "/item/{n}" };
 
     return mst_archive_add_request(a, server_id, &r, &names, 2000, key, false);
 }

@@ -60,6 +60,9 @@ json_t *summary_as_json(const struct mst_summary *s);
 void check_output(const struct mst_summary *s);
 void expect_text(const struct made *m, const char *wanted);
 
+/* The columns of what tests know of a wait. */
+#define INTO_PHP_WAITS "INSERT INTO php_waits (server_id, key, kind, end, calls, failed, wait_ns) "
+
 #define PHP_SERVER \
     "UPDATE servers SET clock_offset_ns = 1000000;" \
     "INSERT INTO servers (id, run_id, target, producer, sapi, local, lost, restarts, " \

@@ -7,6 +7,7 @@
 #include "console/format.h"
 #include "doc/lines.h"
 #include "explain/explain.h"
+#include "render/held.h"
 #include "render/json_writer.h"
 #include "report/metrics.h"
 #include "report/names.h"
@@ -106,6 +107,7 @@ static void put_worker(struct mst_sink *sink, const struct mst_explained_server 
                        const struct mst_present_worker *w)
 {
     char wait[2 * MST_WAIT_WORDS_MAX] = "", words[MST_WAIT_WORDS_MAX], name[96];
+    char code[MST_CODE_WORDS_MAX];
 
     mst_wait_words(words, w->wait, w->wait_end);
     if (w->wait[0] != '\0')
@@ -113,6 +115,10 @@ static void put_worker(struct mst_sink *sink, const struct mst_explained_server 
     mst_line(sink, "  %10s  %-10s pid %-8" PRIu64 " %-20s %s%s%s%s",
              mst_format_time(w->busy_ns).text, w->state, w->pid, name_of(s, name), w->label,
              w->path[0] != '\0' ? " " : "", w->path, wait);
+    if (w->code.function[0] == '\0')
+        return;
+    mst_code_words(code, w->code.function, w->code.file, w->code.line);
+    mst_line(sink, "  %10s  %s %s", "", w->wait[0] != '\0' ? "in" : "last seen in", code);
 }
 
 static void put_workers(struct mst_sink *sink, const struct mst_explanation *e)
@@ -205,6 +211,7 @@ static void put_json_worker(struct mst_json *j, const struct mst_present_worker 
     mst_json_string(j, "wait", w->wait[0] != '\0' ? w->wait : NULL);
     mst_json_string(j, "wait_end", w->wait_end[0] != '\0' ? w->wait_end : NULL);
     mst_json_seconds(j, "wait_for_seconds", w->wait_ns);
+    mst_held_put_code(j, &w->code);
     mst_json_end(j, '}');
 }
 

@@ -191,7 +191,11 @@ static void judge_state(struct mst_finding *f, struct mst_explanation *e, struct
     held->computes = 2 * look_at_states(e, held).running > held->busy;
     if (held->computes) {
         f->code = MST_CODE_APPLICATION_CPU;
-        MST_ACTION(f, "A profiler names the function: perf top -p %" PRIu64 ".", pid);
+        if (held->code_count > 0)
+            MST_ACTION(f, "Look there for a loop that does not end, or ends late.");
+        else
+            MST_ACTION(f, "mpmstat.profile = 100 in php.ini names the function; so does perf top "
+                       "-p %" PRIu64 ".", pid);
     } else {
         f->certainty = MST_CANNOT_TELL;
         MST_ACTION(f, "What they wait for is not measured. gdb -p %" PRIu64 " -batch -ex bt tells "

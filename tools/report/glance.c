@@ -293,6 +293,12 @@ static void put_longest(struct mst_sink *sink, const struct mst_snapshot *b)
         if (longest->wait_end != NULL && strcmp(longest->wait_end, longest->wait) != 0)
             mst_items_more(&items, " (%s)", mst_items_name(longest->wait_end).text);
     }
+    if (longest->code_function != NULL) {
+        mst_items_add(&items, "%s %s", longest->wait != NULL ? "in" : "last seen in",
+                      mst_items_name(longest->code_function).text);
+        if (longest->code_component != NULL)
+            mst_items_more(&items, " (%s)", mst_items_name(longest->code_component).text);
+    }
     mst_items_put(sink, "Longest now", &items);
 }
 

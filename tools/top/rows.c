@@ -50,7 +50,8 @@ static void add_request(struct mst_top_rows *rows, const struct mst_top_view *vi
 
     snprintf(pid, sizeof pid, "%llu", (unsigned long long)r->pid);
     if (!passes(view, r->label) && !passes(view, r->path) && !passes(view, r->state) &&
-        !passes(view, r->wait) && !passes(view, r->wait_end) && !passes(view, pid))
+        !passes(view, r->wait) && !passes(view, r->wait_end) &&
+        !passes(view, r->code.function) && !passes(view, r->code.component) && !passes(view, pid))
         return;
     switch (view->order[MST_TOP_IN_FLIGHT]) {
     case 1: row.key = mst_known(r->wait_ns); break;
@@ -183,6 +184,13 @@ static void draw_request(struct mst_top_line *line, const struct mst_present_wor
         mst_wait_words(wait, r->wait, r->wait_end);
         mst_top_add_text(line, wait, REST, false);
         mst_top_add(line, ", %s  ", mst_format_time(r->wait_ns).text);
+    }
+    if (r->code.function[0] != '\0') {
+        mst_top_add(line, "%s ", r->wait[0] != '\0' ? "in" : "last in");
+        mst_top_add_text(line, r->code.function, REST, false);
+        mst_top_add(line, " (");
+        mst_top_add_text(line, r->code.component, REST, false);
+        mst_top_add(line, ")  ");
     }
     mst_top_add_text(line, r->path, REST, false);
 }

@@ -59,6 +59,14 @@ function waitOf(slot) {
     return [slot.wait, end].filter(Boolean).join(" ") + `, ${asTime(slot.wait_for_seconds)}`;
 }
 
+// "in Repository->find, src/Repo.php:88". Without a wait it is where the code was sampled last.
+function codeOf(slot) {
+    const { function: name, file, line } = slot.code;
+    if (!name) return null;
+    const at = [file, line].filter(Boolean).join(":");
+    return `${slot.wait ? "in" : "last seen in"} ${[name, at].filter(Boolean).join(", ")}`;
+}
+
 // What PHP's workers are doing, by the request's number, which Apache's worker with the same
 // request has, too. Two Apaches can have given the same number: such is not an answer.
 function phpByRequest(boards) {
@@ -70,7 +78,8 @@ function phpByRequest(boards) {
 }
 function waitIn(slot, byRequest) {
     const php = slot.request_id === null ? null : byRequest.get(slot.request_id);
-    return waitOf(slot) || (php && php !== slot ? waitOf(php) || `PHP, pid ${php.pid}` : null);
+    const said = worker => [waitOf(worker), codeOf(worker)].filter(Boolean).join(" ");
+    return said(slot) || (php && php !== slot ? said(php) || `PHP, pid ${php.pid}` : null);
 }
 
 // A square for each worker, a row for each process. Squares are reused, so that one under the
