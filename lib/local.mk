@@ -118,6 +118,8 @@ render_sources = \
 	lib/render/json.c \
 	lib/render/json_writer.c \
 	lib/render/json_writer.h \
+	lib/render/message.c \
+	lib/render/message.h \
 	lib/render/metrics.c \
 	lib/render/metrics.h \
 	lib/render/negotiate.c \

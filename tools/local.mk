@@ -24,6 +24,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/compare.h \
 	tools/analysis/compare_runs.c \
 	tools/analysis/compare_runs.h \
+	tools/analysis/code_bill.c \
+	tools/analysis/code_bill.h \
 	tools/analysis/codes.def \
 	tools/analysis/finding.c \
 	tools/analysis/finding.h \
@@ -217,6 +219,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/held.c \
 	tools/findings/holder.c \
 	tools/findings/holder.h \
+	tools/findings/in_code.c \
+	tools/findings/in_code.h \
 	tools/findings/inquiry.c \
 	tools/findings/inquiry.h \
 	tools/findings/machine.c \
@@ -307,7 +311,6 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/csv.c \
 	tools/report/data.c \
 	tools/report/findings_text.c \
-	tools/report/folded.c \
 	tools/report/generators.c \
 	tools/report/generators.h \
 	tools/report/glance.c \
@@ -345,6 +348,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.c \
 	tools/report/parts.h \
 	tools/report/pools.c \
+	tools/report/profile.c \
 	tools/report/provenance.c \
 	tools/report/provenance.h \
 	tools/report/runs.c \

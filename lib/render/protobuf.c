@@ -9,117 +9,14 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "render/message.h"
 #include "render/metrics.h"
-
-/* ---- messages ------------------------------------------------------------------------ */
-
-enum wire { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_LENGTH = 2 };
-
-#define VARINT_MAX 10u
-
-/* The bytes of a message that is being written. */
-struct message {
-    char  *bytes;
-    size_t used, room;
-    bool   out_of_memory;   /* nothing more is written */
-};
-
-static bool make_room(struct message *m, size_t n)
-{
-    size_t room = 2 * (m->used + n);
-    char *more;
-
-    if (m->out_of_memory || n <= m->room - m->used)
-        return !m->out_of_memory;
-    more = realloc(m->bytes, room);
-    if (more == NULL) {
-        m->out_of_memory = true;
-        return false;
-    }
-    m->bytes = more;
-    m->room = room;
-    return true;
-}
-
-/* A writer of sinks. */
-static int put_bytes(void *message, const void *bytes, size_t n)
-{
-    struct message *m = message;
-
-    if (!make_room(m, n))
-        return ENOMEM;
-    memcpy(m->bytes + m->used, bytes, n);
-    m->used += n;
-    return 0;
-}
-
-/* Returns how many bytes it has: seven bits in each, the lowest ones first. */
-static size_t make_varint(unsigned char to[VARINT_MAX], uint64_t value)
-{
-    size_t n = 0;
-
-    for (; value >= 0x80; value >>= 7)
-        to[n++] = (unsigned char)(value | 0x80);
-    to[n++] = (unsigned char)value;
-    return n;
-}
-
-static void put_varint(struct message *m, uint64_t value)
-{
-    unsigned char bytes[VARINT_MAX];
-
-    put_bytes(m, bytes, make_varint(bytes, value));
-}
-
-static void put_tag(struct message *m, unsigned field, enum wire wire)
-{
-    put_varint(m, field << 3 | wire);
-}
-
-static void put_u64(struct message *m, unsigned field, uint64_t value)
-{
-    put_tag(m, field, WIRE_VARINT);
-    put_varint(m, value);
-}
-
-/* Signed numbers of small size are short: 0, -1, 1, -2 ... are 0, 1, 2, 3 ... */
-static uint64_t zigzag(int64_t value)
-{
-    return (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0);
-}
-
-static void put_double(struct message *m, unsigned field, double value)
-{
-    unsigned char bytes[8];
-    uint64_t word;
-    size_t i;
-
-    memcpy(&word, &value, sizeof word);
-    for (i = 0; i < sizeof bytes; i++)
-        bytes[i] = (unsigned char)(word >> 8 * i);
-    put_tag(m, field, WIRE_FIXED64);
-    put_bytes(m, bytes, sizeof bytes);
-}
-
-/* Makes what was written since m->used was `begin` the value of a field: a text or a message. */
-static void end_field(struct message *m, unsigned field, size_t begin)
-{
-    unsigned char head[2 * VARINT_MAX];
-    size_t length = m->used - begin, n = make_varint(head, field << 3 | WIRE_LENGTH);
-
-    n += make_varint(head + n, length);
-    if (!make_room(m, n))
-        return;
-    memmove(m->bytes + begin + n, m->bytes + begin, length);
-    memcpy(m->bytes + begin, head, n);
-    m->used += n;
-}
 
 /* ---- native histograms --------------------------------------------------------------- */
 
 /* BucketSpan: how far it is from the span before, from 0 at first; how many buckets it has. No two
  * of the buckets in use are neighbours, so each is a span. */
-static void put_spans(struct message *m, const struct mst_histogram *h)
+static void put_spans(struct mst_message *m, const struct mst_histogram *h)
 {
     int64_t next = 0;
     unsigned i;
@@ -129,15 +26,15 @@ static void put_spans(struct message *m, const struct mst_histogram *h)
 
         if (h->buckets[i] == 0)
             continue;
-        put_u64(m, 1, zigzag(mst_native_index(i) - next));
-        put_u64(m, 2, 1);
-        end_field(m, 12, begin);
+        mst_message_u64(m, 1, mst_message_zigzag(mst_native_index(i) - next));
+        mst_message_u64(m, 2, 1);
+        mst_message_end(m, 12, begin);
         next = mst_native_index(i) + 1;
     }
 }
 
 /* Each bucket's count, as the difference to the one before. */
-static void put_deltas(struct message *m, const struct mst_histogram *h)
+static void put_deltas(struct mst_message *m, const struct mst_histogram *h)
 {
     size_t begin = m->used;
     uint64_t before = 0;
@@ -146,11 +43,11 @@ static void put_deltas(struct message *m, const struct mst_histogram *h)
     for (i = 1; i < MST_HIST_BUCKETS; i++) {
         if (h->buckets[i] == 0)
             continue;
-        put_varint(m, zigzag((int64_t)(h->buckets[i] - before)));
+        mst_message_varint(m, mst_message_zigzag((int64_t)(h->buckets[i] - before)));
         before = h->buckets[i];
     }
     if (m->used > begin)
-        end_field(m, 13, begin);
+        mst_message_end(m, 13, begin);
 }
 
 static double seconds(uint64_t ns)
@@ -160,11 +57,11 @@ static double seconds(uint64_t ns)
 
 /* The zero bucket takes what is below the tallies' first bound. It is there even where it is
  * empty: scrapers see by it that the histogram is a native one. */
-static void put_native(struct message *m, const struct mst_histogram *h)
+static void put_native(struct mst_message *m, const struct mst_histogram *h)
 {
-    put_u64(m, 5, zigzag(MST_NATIVE_SCHEMA));
-    put_double(m, 6, seconds(UINT64_C(1) << MST_HIST_MIN_EXP));
-    put_u64(m, 7, h->buckets[0]);
+    mst_message_u64(m, 5, mst_message_zigzag(MST_NATIVE_SCHEMA));
+    mst_message_double(m, 6, seconds(UINT64_C(1) << MST_HIST_MIN_EXP));
+    mst_message_u64(m, 7, h->buckets[0]);
     put_spans(m, h);
     put_deltas(m, h);
 }
@@ -174,7 +71,7 @@ static void put_native(struct message *m, const struct mst_histogram *h)
 struct families {
     struct mst_sink *out;
     unsigned         bounds;    /* of classic histograms, an octave */
-    struct message   family;    /* the present one */
+    struct mst_message   family;    /* the present one */
     struct mst_sink  text;      /* writes to it: texts with what is not UTF-8 replaced */
 };
 
@@ -184,7 +81,7 @@ static void put_text(struct families *m, unsigned field, const char *text)
 
     mst_sink_plain_string(&m->text, text);
     mst_sink_flush(&m->text);
-    end_field(&m->family, field, begin);
+    mst_message_end(&m->family, field, begin);
 }
 
 static void begin_family(void *out, const struct mst_field *f)
@@ -200,12 +97,12 @@ static void begin_family(void *out, const struct mst_field *f)
     mst_sink_puts(&m->text, f->openmetrics);
     mst_sink_puts(&m->text, mst_field_suffix(f));
     mst_sink_flush(&m->text);
-    end_field(&m->family, 1, 0);
+    mst_message_end(&m->family, 1, 0);
     begin = m->family.used;
     mst_metrics_help(&m->text, f, mst_sink_plain_string);
     mst_sink_flush(&m->text);
-    end_field(&m->family, 2, begin);
-    put_u64(&m->family, 3, types[mst_metric_kind(f)]);
+    mst_message_end(&m->family, 2, begin);
+    mst_message_u64(&m->family, 3, types[mst_metric_kind(f)]);
 }
 
 static void put_labels(struct families *m, const struct mst_metric_sample *s)
@@ -217,7 +114,7 @@ static void put_labels(struct families *m, const struct mst_metric_sample *s)
 
         put_text(m, 1, s->labels[i].name);
         put_text(m, 2, s->labels[i].value);
-        end_field(&m->family, 1, begin);
+        mst_message_end(&m->family, 1, begin);
     }
 }
 
@@ -229,22 +126,22 @@ static double value_of(const struct mst_field *f, uint64_t word)
 }
 
 /* A Counter and a Gauge are alike. */
-static void put_number(struct message *m, unsigned field, double value)
+static void put_number(struct mst_message *m, unsigned field, double value)
 {
     size_t begin = m->used;
 
-    put_double(m, 1, value);
-    end_field(m, field, begin);
+    mst_message_double(m, 1, value);
+    mst_message_end(m, field, begin);
 }
 
 /* Timestamp: seconds, nanoseconds. */
-static void put_instant(struct message *m, unsigned field, uint64_t ns)
+static void put_instant(struct mst_message *m, unsigned field, uint64_t ns)
 {
     size_t begin = m->used;
 
-    put_u64(m, 1, ns / MST_NS_PER_S);
-    put_u64(m, 2, ns % MST_NS_PER_S);
-    end_field(m, field, begin);
+    mst_message_u64(m, 1, ns / MST_NS_PER_S);
+    mst_message_u64(m, 2, ns % MST_NS_PER_S);
+    mst_message_end(m, field, begin);
 }
 
 static void put_exemplar(struct families *m, unsigned field, const struct mst_exemplar *e,
@@ -256,11 +153,11 @@ static void put_exemplar(struct families *m, unsigned field, const struct mst_ex
     value = m->family.used;
     mst_sink_u64(&m->text, e->id);
     mst_sink_flush(&m->text);
-    end_field(&m->family, 2, value);
-    end_field(&m->family, 1, label);
-    put_double(&m->family, 2, seconds(e->phase_ns[phase]));
+    mst_message_end(&m->family, 2, value);
+    mst_message_end(&m->family, 1, label);
+    mst_message_double(&m->family, 2, seconds(e->phase_ns[phase]));
     put_instant(&m->family, 3, e->end_ns);
-    end_field(&m->family, field, begin);
+    mst_message_end(&m->family, field, begin);
 }
 
 static void put_bounds(struct families *m, const struct mst_metric_sample *s)
@@ -272,12 +169,12 @@ static void put_bounds(struct families *m, const struct mst_metric_sample *s)
     for (; mst_bound_next(&b, s->histogram, m->bounds); from = b.bucket) {
         size_t begin = m->family.used;
 
-        put_u64(&m->family, 1, b.below);
-        put_double(&m->family, 2, seconds(b.ns));
+        mst_message_u64(&m->family, 1, b.below);
+        mst_message_double(&m->family, 2, seconds(b.ns));
         e = mst_sample_exemplar(s, from, b.bucket);
         if (e != NULL)
             put_exemplar(m, 3, e, s->phase);
-        end_field(&m->family, 3, begin);
+        mst_message_end(&m->family, 3, begin);
     }
 }
 
@@ -285,12 +182,12 @@ static void put_histogram(struct families *m, const struct mst_metric_sample *s)
 {
     size_t begin = m->family.used;
 
-    put_u64(&m->family, 1, mst_histogram_count(s->histogram));
-    put_double(&m->family, 2, seconds(s->histogram->sum_ns));
+    mst_message_u64(&m->family, 1, mst_histogram_count(s->histogram));
+    mst_message_double(&m->family, 2, seconds(s->histogram->sum_ns));
     if (s->bounded)
         put_bounds(m, s);
     put_native(&m->family, s->histogram);
-    end_field(&m->family, 7, begin);
+    mst_message_end(&m->family, 7, begin);
 }
 
 static void put_sample(void *out, const struct mst_field *f, const struct mst_metric_sample *s)
@@ -305,19 +202,19 @@ static void put_sample(void *out, const struct mst_field *f, const struct mst_me
     case MST_METRIC_COUNTER:   put_number(&m->family, 3, value_of(f, s->word)); break;
     case MST_METRIC_HISTOGRAM: put_histogram(m, s); break;
     }
-    end_field(&m->family, 4, begin);
+    mst_message_end(&m->family, 4, begin);
 }
 
 static void end_family(void *out)
 {
     struct families *m = out;
-    unsigned char length[VARINT_MAX];
+    unsigned char length[MST_VARINT_MAX];
 
     if (m->family.out_of_memory) {
         mst_sink_fail(m->out, ENOMEM);
         return;
     }
-    mst_sink_bytes(m->out, length, make_varint(length, m->family.used));
+    mst_sink_bytes(m->out, length, mst_message_make_varint(length, m->family.used));
     mst_sink_bytes(m->out, m->family.bytes, m->family.used);
 }
 
@@ -326,7 +223,7 @@ void mst_render_protobuf(struct mst_sink *sink, const struct mst_shown *shown)
     static const struct mst_metrics_form form = { begin_family, put_sample, end_family };
     struct families m = { .out = sink, .bounds = mst_bounds_wanted(shown) };
 
-    mst_sink_init(&m.text, put_bytes, &m.family);
+    mst_sink_init(&m.text, mst_message_write, &m.family);
     mst_metrics_walk(shown, &form, &m);
     free(m.family.bytes);
 }

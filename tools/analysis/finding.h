@@ -73,6 +73,14 @@ struct mst_when {
     uint64_t from_ns, until_ns;   /* instants */
 };
 
+/* Where in PHP's code most of it was. function "": not known. */
+struct mst_finding_place {
+    char     function[96], file[136], component[136];
+    uint64_t line;
+    uint64_t share_milli;       /* thousandths of the time that the finding is about */
+    uint64_t calls_milli;       /* thousandths of calls from there in a request; MST_UNKNOWN */
+};
+
 struct mst_finding {
     enum mst_code      code;
     enum mst_certainty certainty;
@@ -87,6 +95,7 @@ struct mst_finding {
     uint64_t share_milli;       /* thousandths of share_of; MST_UNKNOWN: none */
     enum mst_share_of share_of;
     uint64_t requests;          /* that it concerns; MST_UNKNOWN: not counted */
+    struct mst_finding_place place;
     char     text[512];         /* a sentence */
     char     action[MST_ACTION_MAX];   /* what to do; "": nothing */
     char     predicted[256];    /* what that changes; "": not known */

@@ -91,6 +91,11 @@
 #define MST_LAST_MOMENT_NS         (200 * MST_NS_PER_MS)
 /* From this share of the workers' busy time on, one label or wait has most of it. */
 #define MST_HOLDER_TIME_MILLI      500u
+/* A place in PHP's code is named from so many samples on, where it has so much of their time; its
+ * calls are counted where one call stack has nearly all of its time. */
+#define MST_IN_CODE_SAMPLES_MIN    30u
+#define MST_IN_CODE_MILLI          300u
+#define MST_IN_CODE_ALL_MILLI      900u
 /* Processes that end after fewer requests cost more than they serve; and how many must have ended
  * for that to be a habit. */
 #define MST_CHURN_REQUESTS_MAX     20u

@@ -15,7 +15,7 @@
 static int read_format(struct mst_report_options *o, const char *name)
 {
     static const char *const names[MST_REPORT_FORMATS] = {
-        "html", "md", "csv", "json", "text", "folded",
+        "html", "md", "csv", "json", "text", "folded", "speedscope", "pprof",
     };
     int i;
 
@@ -25,7 +25,7 @@ static int read_format(struct mst_report_options *o, const char *name)
             return MST_EXIT_OK;
         }
     return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json, "
-                           "text or folded", name);
+                           "text, folded, speedscope or pprof", name);
 }
 
 /* The output takes the place of what is there. */
@@ -57,7 +57,7 @@ static int check_options(const struct mst_report_options *o)
         return mst_usage_error("report", "--to has to be later than --from");
     if (o->series && o->format != MST_REPORT_CSV)
         return mst_usage_error("report", "--series goes with --format csv");
-    if (o->trend && (o->format == MST_REPORT_CSV || o->format == MST_REPORT_FOLDED))
+    if (o->trend && (o->format == MST_REPORT_CSV || o->format >= MST_REPORT_FOLDED))
         return mst_usage_error("report", "--trend goes with html, md, json or text");
     if (o->percentiles != 0 && o->format != MST_REPORT_TEXT)
         return mst_usage_error("report", "--percentiles goes with --format text");

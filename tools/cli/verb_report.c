@@ -263,7 +263,12 @@ static int put_runs(struct mst_sink *sink, const struct mst_report *report,
     case MST_REPORT_MD:   status = mst_report_markdown(sink, report, error); break;
     case MST_REPORT_TEXT: status = mst_report_texts(sink, report, error); break;
     case MST_REPORT_JSON: put_json(sink, report); break;
-    case MST_REPORT_FOLDED: status = mst_report_folded(sink, report, error); break;
+    case MST_REPORT_FOLDED:
+    case MST_REPORT_SPEEDSCOPE:
+    case MST_REPORT_PPROF:
+        status = mst_report_profile(sink, report, (enum mst_profile_format)
+                                    (o->format - MST_REPORT_FOLDED), error);
+        break;
     default:
         if (o->series)
             status = mst_report_csv_series(sink, report, error);

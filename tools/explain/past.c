@@ -58,6 +58,30 @@ static int on_php_request(void *context, const struct mst_php_request *r,
                                        false);
 }
 
+static int on_frame(void *context, uint64_t id, const struct mst_frame *frame)
+{
+    struct gathering *g = context;
+
+    return mst_archive_add_frame(g->e->archive, g->s->id, id, frame);
+}
+
+static int on_stack(void *context, uint64_t id, uint64_t caller_id, uint64_t frame_id)
+{
+    struct gathering *g = context;
+
+    return mst_archive_add_stack(g->e->archive, g->s->id, id, caller_id, frame_id);
+}
+
+static int on_code_sample(void *context, const struct mst_code_sample *sample, uint64_t stack_id,
+                          uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key)
+{
+    struct gathering *g = context;
+
+    return wall_ns < g->begins_ns ? 0 :
+           mst_archive_add_php_sample(g->e->archive, g->s->id, sample, stack_id, wall_ns,
+                                      request_wall_ns, key);
+}
+
 static int on_lifecycle(void *context, const struct mst_lifecycle *event, uint64_t wall_ns,
                         uint64_t key)
 {
@@ -84,11 +108,13 @@ static int read_journal(struct mst_explanation *e, struct mst_explained_server *
     const struct mst_source_events events = {
         .context = &g, .on_request = on_request, .on_php_request = on_php_request,
         .on_lifecycle = on_lifecycle, .on_delivery = on_delivery,
+        .on_frame = on_frame, .on_stack = on_stack, .on_code_sample = on_code_sample,
     };
     char error[MST_ERROR_MAX] = "";
     unsigned polls = 0;
     long given = mst_source_rewind(s->source, error) == 0 ? 1 : -1;
 
+    mst_source_forget_code(s->source);
     while (given > 0 && polls++ < POLLS_MAX)
         given = mst_source_poll(s->source, &events, error);
     mst_source_finish(s->source);

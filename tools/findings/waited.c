@@ -8,6 +8,7 @@
 #include "archive/query.h"
 #include "base/ratio.h"
 #include "findings/holder.h"
+#include "findings/in_code.h"
 #include "findings/own_end.h"
 #include "findings/rules.h"
 #include "findings/sentences.h"
@@ -91,7 +92,7 @@ static void note_holder(struct mst_finding *f, struct mst_inquiry *q,
 {
     struct mst_holder page = { .groups = 0 }, h = mst_holder_ask(q, &holders[1], server->id, kind);
 
-    if (mst_summary_is_php(server) && h.name[0] != '\0' &&
+    if (mst_summary_is_php(server) && f->place.function[0] == '\0' && h.name[0] != '\0' &&
         mst_holder_of_time_milli(&h) >= MST_HOLDER_TIME_MILLI)
         mst_say_script(f, &h);
     if (mst_holder_knows_pages(q, server))
@@ -135,6 +136,7 @@ static void find_wait(struct mst_inquiry *q, int wait)
     mst_say_wait(f, &q->b, (enum mst_wait)wait, end, is_lock ? MST_ANSWER_YES : one_by_one);
     if ((wait == MST_WAIT_HTTP || wait == MST_WAIT_STREAM) && end != NULL)
         note_own_end(f, q, end);
+    mst_note_code(q, f, 1 + (unsigned)wait);
     note_holder(f, q, php_holders, q->b.php, mst_wait_names[wait]);
 }
 
@@ -250,6 +252,7 @@ static void find_computing(struct mst_inquiry *q)
     kernel_milli = mst_end_with_number(q, &row);
     mst_found_number(f, "kernel_milli", kernel_milli);
     mst_say_computing(f, &q->b, kernel_milli);
+    mst_note_code(q, f, MST_SPENT_CPU);
     note_holder(f, q, computing_holders, q->b.php, NULL);
 }
 

@@ -54,9 +54,11 @@ struct mst_report {
 int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
                     char error[MST_ERROR_MAX]);
 
-/* PHP's code as folded stacks, with microseconds of CPU time. 0, or -1 as above. */
-int mst_report_folded(struct mst_sink *sink, const struct mst_report *report,
-                      char error[MST_ERROR_MAX]);
+/* PHP's code as a profile, with CPU time and waiting: folded stacks, with microseconds, of all
+ * servers; speedscope's JSON and pprof's protobuf, of one. 0, or -1 as above. */
+enum mst_profile_format { MST_PROFILE_FOLDED, MST_PROFILE_SPEEDSCOPE, MST_PROFILE_PPROF };
+int mst_report_profile(struct mst_sink *sink, const struct mst_report *report,
+                       enum mst_profile_format format, char error[MST_ERROR_MAX]);
 
 /* Writes text for a pull request: verdicts, checks, a table of runs, sizing. */
 int mst_report_markdown(struct mst_sink *sink, const struct mst_report *report,

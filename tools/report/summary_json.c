@@ -446,6 +446,22 @@ static void put_when(struct mst_json *j, const struct mst_when *when, const stru
     mst_json_end(j, '}');
 }
 
+static void put_place(struct mst_json *j, const struct mst_finding_place *place)
+{
+    if (place->function[0] == '\0') {
+        mst_json_string(j, "place", NULL);
+        return;
+    }
+    mst_json_begin(j, "place", '{');
+    mst_json_string(j, "function", place->function);
+    mst_json_string(j, "file", place->file);
+    mst_json_count(j, "line", place->line > 0 ? place->line : MST_UNKNOWN);
+    mst_json_string(j, "component", place->component[0] != '\0' ? place->component : NULL);
+    mst_put_milli(j, "share", place->share_milli);
+    mst_put_milli(j, "calls_per_request", place->calls_milli);
+    mst_json_end(j, '}');
+}
+
 /* A share is a fraction of 1, as all shares in JSON are; figures keep the unit of their name. */
 static void put_finding(struct mst_json *j, const struct mst_summary *s,
                         const struct mst_finding *f)
@@ -464,6 +480,7 @@ static void put_finding(struct mst_json *j, const struct mst_summary *s,
     mst_json_string(j, "share_of", f->share_milli != MST_UNKNOWN ? mst_share_of_names[f->share_of] :
                                                                    NULL);
     mst_json_count(j, "requests", f->requests);
+    put_place(j, &f->place);
     mst_json_string(j, "text", f->text);
     mst_json_string(j, "action", f->action[0] != '\0' ? f->action : NULL);
     mst_changes_json(j, &f->changes);

@@ -91,7 +91,10 @@ def test_each_request_is_in_one_archive(server, directory, by_url):
         assert started_ns >= ended
     for path in paths:
         assert_sound(path)
-        assert ask(path, "SELECT DISTINCT lost, restarts FROM servers") == [(0, 0)]
+        # By URL a slow server's answer can be cut off where an archive ends: the next has the rest.
+        lost = (0, None) if by_url and build.SANITIZE else (0,)
+        [(found_lost, restarts)] = ask(path, "SELECT DISTINCT lost, restarts FROM servers")
+        assert found_lost in lost and restarts == 0
         assert not path.with_name(path.name + "-wal").exists()
 
 
