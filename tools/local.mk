@@ -300,6 +300,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/cells.h \
 	tools/report/changes_json.c \
 	tools/report/changes_json.h \
+	tools/report/code.c \
+	tools/report/code.h \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
 	tools/report/comparison_differences.c \
@@ -538,6 +540,7 @@ tools/archive/column_names.inc:
 report_assets = $(srcdir)/tools/report/assets
 report_asset_files = \
 	tools/report/assets/charts.js \
+	tools/report/assets/flame.js \
 	tools/report/assets/report.css \
 	tools/report/assets/report.js \
 	tools/report/assets/study.js
@@ -548,6 +551,7 @@ tools/report/assets.inc: lib/render/embed $(render_asset_files) lib/render/parts
 	$(AM_V_GEN)$(embed) $(shared_assets) chart_js='$(CHART_JS)' \
 		report_css=$(report_assets)/report.css charts_js=$(report_assets)/charts.js \
 		report_js=$(report_assets)/report.js study_js=$(report_assets)/study.js \
+		flame_js=$(report_assets)/flame.js \
 		>$@.part && mv $@.part $@
 
 EXTRA_DIST += tools/quickstart tools/quickstart.d

@@ -320,7 +320,8 @@ struct mst_frame {
     char     file[MST_FRAME_FILE_MAX];           /* as `function`; "": code of PHP itself */
 };
 #define MST_FRAMES_MAX   65536u  /* that readers take */
-#define MST_FRAMES       4096u   /* a power of two; entries are never freed */
+#define MST_FRAMES_OF(samples) ((samples) / 4u)   /* a power of two, as these are; entries are never
+                                                   * freed */
 #define MST_FRAME_OTHER  0u      /* functions for which there was no room, and cut stacks */
 #define MST_FRAME_OTHER_NAME "(other)"
 
@@ -330,7 +331,7 @@ struct mst_call_stack {
     uint64_t caller_frame;       /* the caller's index << 32 | frame's index plus 1; 0: free */
 };
 #define MST_STACKS_MAX   65536u  /* that readers take */
-#define MST_STACKS       16384u  /* a power of two; entries are never freed */
+#define MST_STACKS_OF(samples) (samples)          /* the same */
 #define MST_STACK_NONE   0u      /* the caller of an outermost function; nothing is stored there */
 #define MST_STACK_OTHER  1u      /* stacks for which there was no room: MST_FRAME_OTHER alone */
 #define MST_STACK_DEPTH  64u     /* functions of one stack; of a deeper one the innermost */

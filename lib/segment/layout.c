@@ -77,7 +77,7 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     /* A row of in-flight counts for each process, on cache lines of its own. */
     uint32_t in_flight = (l->labels * (uint32_t)sizeof(uint32_t) + MST_CACHE_LINE - 1)
                        / MST_CACHE_LINE * MST_CACHE_LINE;
-    bool is_php = l->producer == MST_PRODUCER_PHP, has_code = l->code_samples > 0;
+    bool is_php = l->producer == MST_PRODUCER_PHP;
 
     _Static_assert(sizeof(struct mst_header) <= MST_PAGE, "the header is the first page");
     _Static_assert(MST_SECTION_COUNT - MST_SECTION_FIRST <= MST_SECTION_ROOM, "`more` has room");
@@ -110,8 +110,9 @@ uint64_t mst_layout_place(const struct mst_layout *l, struct mst_section s[MST_S
     end = place(&s[MST_SECTION_DELIVERIES], end, is_php ? 0 : MST_DELIVERY_RECORDS,
                 sizeof(struct mst_delivery_record));
     end = place(&s[MST_SECTION_PATHS], end, is_php ? 0 : MST_PATHS, sizeof(struct mst_path));
-    end = place(&s[MST_SECTION_FRAMES], end, has_code ? MST_FRAMES : 0, sizeof(struct mst_frame));
-    end = place(&s[MST_SECTION_STACKS], end, has_code ? MST_STACKS : 0,
+    end = place(&s[MST_SECTION_FRAMES], end, MST_FRAMES_OF(l->code_samples),
+                sizeof(struct mst_frame));
+    end = place(&s[MST_SECTION_STACKS], end, MST_STACKS_OF(l->code_samples),
                 sizeof(struct mst_call_stack));
     end = place(&s[MST_SECTION_CODE_SAMPLES], end, l->code_samples,
                 sizeof(struct mst_code_sample_record));

@@ -40,6 +40,7 @@
 #define SHARED_LABELS   8u     /* a user has few pools */
 #define SHARED_JOURNAL  8192u
 #define SHARED_PROCESSES 256u
+#define SHARED_SAMPLES 4096u
 
 /* Apache's PidFile and ServerRoot, where this process is Apache. */
 extern const char *ap_pid_fname __attribute__((weak));
@@ -259,9 +260,11 @@ static uint32_t at_most(zend_long wanted, uint32_t most)
     return wanted < (zend_long)most ? (uint32_t)wanted : most;
 }
 
-static bool has_code(void)
+static uint32_t code_samples(bool shared)
 {
-    return MPMSTAT_G(profile) > 0 || (MPMSTAT_G(places) && MPMSTAT_G(measure_waits));
+    if (MPMSTAT_G(profile) == 0 && !(MPMSTAT_G(places) && MPMSTAT_G(measure_waits)))
+        return 0;
+    return shared ? SHARED_SAMPLES : MST_CODE_SAMPLES;
 }
 
 static struct mst_layout wanted_layout(void)
@@ -277,7 +280,7 @@ static struct mst_layout wanted_layout(void)
         .requests = at_most(mst_layout_requests((uint32_t)MPMSTAT_G(journal)),
                             shared ? SHARED_JOURNAL : UINT32_MAX),
         .lifecycle = MST_LIFECYCLE_RECORDS,
-        .code_samples = has_code() ? MST_CODE_SAMPLES : 0,
+        .code_samples = code_samples(shared),
     };
 }
 

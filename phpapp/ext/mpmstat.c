@@ -73,7 +73,7 @@ PHP_INI_BEGIN()
     ENTRY("tenant_labels", "8", PHP_INI_SYSTEM, update_tenant_labels, zend_long, tenant_labels)
     ENTRY("workers_limit", "0", PHP_INI_SYSTEM, update_workers_limit, zend_long, workers_limit)
     ENTRY("processes", "1024", PHP_INI_SYSTEM, update_processes, zend_long, processes)
-    ENTRY("profile", "0", PHP_INI_SYSTEM, update_profile, zend_long, profile)
+    ENTRY("profile", "100", PHP_INI_SYSTEM, update_profile, zend_long, profile)
     ENTRY("journal", "0", PHP_INI_SYSTEM, update_journal, zend_long, journal)
 PHP_INI_END()
 

@@ -62,12 +62,12 @@ START_TEST(functions_without_room_are_other)
     char name[32];
 
     make(1024);
-    for (i = 0; i < 2 * MST_FRAMES; i++) {
+    for (i = 0; i < 2 * board.frame_count; i++) {
         snprintf(name, sizeof name, "f%u", i);
         others += intern(name, "", 0) == MST_FRAME_OTHER;
     }
-    ck_assert_uint_ge(others, MST_FRAMES);
-    ck_assert_uint_lt(others, MST_FRAMES + MST_FRAMES / 4);
+    ck_assert_uint_ge(others, board.frame_count);
+    ck_assert_uint_lt(others, board.frame_count + board.frame_count / 4);
     ck_assert_str_eq(board.frames[MST_FRAME_OTHER].function, MST_FRAME_OTHER_NAME);
 }
 END_TEST
@@ -93,10 +93,10 @@ START_TEST(stacks_without_room_are_other)
     uint32_t stack = MST_STACK_NONE, i, others = 0;
 
     make(1024);
-    for (i = 0; i < 2 * MST_STACKS; i++) {
-        stack = mst_call_stack_intern(&board, stack, i % MST_FRAMES);
+    for (i = 0; i < 2 * board.stack_count; i++) {
+        stack = mst_call_stack_intern(&board, stack, i % board.frame_count);
         others += stack == MST_STACK_OTHER;
-        ck_assert_uint_lt(stack, MST_STACKS);
+        ck_assert_uint_lt(stack, board.stack_count);
     }
     ck_assert_uint_gt(others, 0);
 }
@@ -144,7 +144,7 @@ START_TEST(no_function_is_there_twice)
         }
     while (wait(&status) > 0)
         ck_assert_int_eq(status, 0);
-    for (i = 0; i < MST_FRAMES; i++)
+    for (i = 0; i < board.frame_count; i++)
         same += strcmp(board.frames[i].function, "f77") == 0;
     ck_assert_uint_eq(same, 1);
 }

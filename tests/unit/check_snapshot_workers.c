@@ -441,7 +441,7 @@ START_TEST(a_worker_shows_where_its_code_is)
     expect_code("find", "/srv", 3);
     mst_worker_run(w, stack, start - 1);   /* an earlier request's */
     expect_code(NULL, NULL, MST_UNKNOWN);
-    mst_worker_run(w, MST_STACKS, since);
+    mst_worker_run(w, board.stack_count, since);
     expect_code(NULL, NULL, MST_UNKNOWN);
     w->runs_in = UINT64_MAX;
     expect_code(NULL, NULL, MST_UNKNOWN);

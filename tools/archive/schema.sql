@@ -266,8 +266,8 @@ CREATE TABLE IF NOT EXISTS php_waits (
     calls             INTEGER,           -- NULL where the end is
     failed            INTEGER,           -- those of them that failed
     wait_ns           INTEGER NOT NULL,  -- without the CPU time and the wait for a CPU in it
-    -- From where most of that time was called; NULL: not known.
-    stack             INTEGER,           -- stacks.stack
+    stack             INTEGER,           -- stacks.stack: from where most of it was called; NULL,
+                                         -- as the next ones: not known
     frame             INTEGER,           -- frames.frame: of the stack, the function of the
                                          -- application's own code
     stack_calls       INTEGER,           -- how many of `calls` were from there

@@ -88,6 +88,8 @@ static void note_function(struct mst_inquiry *q, struct mst_finding *f, unsigned
     place->line = most->frame->line;
     place->share_milli = mst_milli(most->times.ns[kind], bill->times.ns[kind]);
     place->calls_milli = calls_milli(q, kind, most);
+    if (kind == MST_SPENT_CPU)
+        MST_ACTION(f, "Spare that work, or keep its result in a cache; use OPcache.");
     say_first(f, place);
 }
 

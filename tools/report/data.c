@@ -8,6 +8,7 @@
 #include "base/saturate.h"
 #include "report/advice.h"
 #include "report/cells.h"
+#include "report/code.h"
 #include "report/groups.h"
 #include "segment/format.h"
 
@@ -179,6 +180,7 @@ static bool put_server(struct mst_json *j, sqlite3 *db,
     if (fine)
         put_table(j, &table);
     put_table(j, &s.statuses);
+    fine = fine && mst_code_data(j, server, db);
     mst_json_end(j, '}');
     return fine;
 }

@@ -5,6 +5,7 @@
 
 #include "archive/archive.h"
 #include "doc/markup.h"
+#include "report/code.h"
 #include "report/html_verdict.h"
 #include "report/names.h"
 #include "report/page.h"
@@ -76,6 +77,9 @@ static bool put_shown(struct mst_sink *sink, const struct mst_report *report, si
         (behind != NULL && !mst_names_put(&doc, behind, db, most)) ||
         !mst_slowest_put(&doc, run, most))
         return false;
+    for (k = 0; k < run->summary.server_count; k++)
+        if (!mst_code_put(&doc, &run->summary.servers[k], db, most, i, k))
+            return false;
     put_tail(sink, &run->summary);
     put_more_charts(sink, i);
     if (run->summary.client.known)

@@ -3,6 +3,7 @@
 #include "doc/markup.h"
 #include "doc/table.h"
 #include "report/advice.h"
+#include "report/code.h"
 #include "report/generators.h"
 #include "report/needs.h"
 #include "report/names.h"
@@ -95,6 +96,9 @@ static bool put_run(struct mst_sink *sink, const struct mst_report_run *run)
             return false;
     if (!mst_slowest_put(&doc, run, MST_SLOWEST_FEW))
         return false;
+    for (i = 0; i < s->server_count; i++)
+        if (!mst_code_put(&doc, &s->servers[i], mst_archive_db(run->archive), MST_NAMES_FEW, 0, i))
+            return false;
     for (i = 0; i < s->server_count; i++)
         mst_pools_put(&doc, s, &s->servers[i]);
     mst_markdown(sink, "\n");

@@ -23,6 +23,8 @@ static void put_head(struct mst_sink *sink, const struct mst_html_page *page)
         mst_sink_puts(sink, chart_js_HASH " " pieces_js_HASH " " parts_js_HASH " "
                       charts_js_HASH " ");
         mst_sink_puts(sink, scripts[page->kind].hash);
+        if (page->kind == MST_PAGE_RUNS)
+            mst_sink_puts(sink, " " flame_js_HASH);
     } else {
         mst_sink_puts(sink, "'none'");
     }
@@ -104,6 +106,8 @@ int mst_page_end(struct mst_sink *sink, const struct mst_html_page *page, mst_pa
     put_script(sink, parts_js);
     put_script(sink, charts_js);
     put_script(sink, scripts[page->kind].script);
+    if (page->kind == MST_PAGE_RUNS)
+        put_script(sink, flame_js);
     mst_sink_puts(sink, "</body>\n</html>\n");
     return status;
 }

@@ -393,7 +393,7 @@ def test_a_small_file_system_for_all_users_bounds_what_they_fill(anywhere, as_ro
     """A process that finds no room serves and records nothing, and leaves nothing; others
     go on."""
     php.write_ini(anywhere, {"extension": php.EXTENSION, "mpmstat.board": "/run/mpmstat/php/"})
-    for_all = re.sub(r"\bsize=\d+m", "size=5m", documented_file_systems()[0])
+    for_all = re.sub(r"\bsize=\d+m", "size=6m", documented_file_systems()[0])
     said = private_run(anywhere, """
         mount -t tmpfs -o "$3" tmpfs /run/mpmstat/php
         cgi www-data | grep -e '^recording =>' -e hello

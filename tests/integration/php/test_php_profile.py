@@ -1,10 +1,13 @@
 """Samples of PHP's code: what mpmstat.profile = 100 tells of a page, against what the page did."""
+import json
 import sqlite3
+import subprocess
 from collections import Counter
 from pathlib import Path
 
 import pytest
 
+import build
 import php
 import tool
 from fpm import FPM
@@ -69,7 +72,7 @@ def fixture_recorded(tmp_path_factory):
 
 def test_parts_of_the_cpu_time(recorded):
     file, archive, threads, _ = recorded
-    rows = folded(file)
+    rows = {stack: time for stack, time in folded(file).items() if stack[-1] != "[sleep]"}
     total = sum(rows.values())
     cpu_ns = archive.ask("SELECT sum(user_ns + system_ns) FROM php_requests")[0][0]
     assert 0.9 * cpu_ns / 1000 < total < 1.05 * cpu_ns / 1000   # what is left at an end is lost
@@ -93,10 +96,74 @@ def test_places(recorded):
     assert not any(word in file.read_bytes() for word in (b"4111", b"secret-of"))
 
 
-def test_as_shipped(recorded, tmp_path):
+def varints(data):
+    """The bytes as numbers, seven bits a byte."""
+    numbers, number, shift = [], 0, 0
+    for byte in data:
+        number |= (byte & 0x7f) << shift
+        shift += 7
+        if byte < 0x80:
+            numbers.append(number)
+            number, shift = 0, 0
+    return numbers
+
+
+def fields(data):
+    """(number, value) of each field of a message of protobuf: a number, or bytes."""
+    at = 0
+    while at < len(data):
+        ends = [i for i in range(at, len(data)) if data[i] < 0x80][:2]
+        [tag], (value,) = varints(data[at:ends[0] + 1]), varints(data[ends[0] + 1:ends[1] + 1])
+        at = ends[1] + 1
+        if tag & 7 == 2:
+            yield tag >> 3, data[at:at + value]
+            at += value
+        else:
+            assert tag & 7 == 0
+            yield tag >> 3, value
+
+
+def test_pprof_has_the_same(recorded):
+    file, archive, _, _ = recorded
+    done = subprocess.run([build.TOOL, "report", "--format", "pprof", file], check=True,
+                          capture_output=True)
+    message = list(fields(done.stdout))
+    texts = [value.decode() for number, value in message if number == 6]
+    functions = {dict(fields(value))[1]: texts[dict(fields(value))[2]]
+                 for number, value in message if number == 5}
+    assert texts[0] == "" and {"Shop::cart", "Shop->search", "prices", "usleep"} <= set(
+        functions.values())
+    total = Counter()
+    for number, value in message:
+        if number == 2:
+            sample = list(fields(value))
+            cpu, wait = [v for n, v in sample if n == 2]
+            stack = [functions[v] for n, v in sample if n == 1]
+            assert stack[-1] == "{main}"
+            total["cpu"] += cpu
+            total["wait"] += wait
+    kinds = {row["kind"]: row["ns"] for row in archive.ask(
+        "SELECT kind, sum(weight_ns) AS ns FROM php_samples GROUP BY kind")}
+    assert total == {"cpu": kinds["cpu"], "wait": kinds["sleep"]}
+
+
+def test_speedscope_has_the_same(recorded):
+    file, archive, _, _ = recorded
+    done = tool.run("report", "--format", "speedscope", file)
+    assert done.returncode == 0, done.stderr
+    profile = json.loads(done.stdout)
+    names = [frame["name"] for frame in profile["shared"]["frames"]]
+    for part, kind in zip(profile["profiles"], ("cpu", "sleep")):
+        [row] = archive.ask(f"SELECT sum(weight_ns) AS ns FROM php_samples WHERE kind = '{kind}'")
+        assert sum(part["weights"]) == part["endValue"] == row["ns"]
+        assert len(part["weights"]) == len(part["samples"])
+        assert all(names[stack[0]] == "{main}" for stack in part["samples"])
+
+
+def test_switched_off(recorded, tmp_path):
     """No sample, no thread of its own, no room for samples on the board."""
     file = tmp_path / "run.db"
-    archive, threads, size = record_pages(file, 2)
+    archive, threads, size = record_pages(file, 2, profile=0, places=0)
     assert archive.ask("SELECT count(*) FROM php_samples")[0][0] == 0
     assert folded(file) == {} and "mpmstat" not in threads
     assert recorded[3] - size > ROOM_FOR_SAMPLES
