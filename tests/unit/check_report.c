@@ -507,8 +507,8 @@ START_TEST(test_hostile_archive)
     summarize(&m);
     page = page_of(&m);
     ck_assert_ptr_nonnull(strstr(page, "<h3>Pools of PHP-FPM</h3>"));
-    ck_assert_uint_eq(count_of(page, "<script"), 6);
-    ck_assert_uint_eq(count_of(page, "</script>"), 6);
+    ck_assert_uint_eq(count_of(page, "<script"), 7);
+    ck_assert_uint_eq(count_of(page, "</script>"), 7);
     ck_assert_uint_eq(count_of(page, "mpmstat</title>"), 1);
     ck_assert_ptr_null(strstr(page, "<script>alert"));
     ck_assert_ptr_null(strstr(page, "<!--"));

@@ -165,3 +165,9 @@ const struct mst_php_frame *mst_php_code_named(const struct mst_php_code *code,
         mst_call_choose(&choice, i - 1, frames[i - 1]->file);
     return mst_call_chosen(&choice, &chosen) ? frames[chosen] : NULL;
 }
+
+const struct mst_php_frame *mst_php_code_named_of(const struct mst_php_code *code, uint64_t stack)
+{
+    return mst_php_code_named(code, find(stack, code->stacks, code->stack_count,
+                                         sizeof *code->stacks));
+}

@@ -44,5 +44,7 @@ size_t mst_php_code_walk(const struct mst_php_code *code, const struct mst_php_s
 /* Of a stack's functions the one that is named (read/call_place.h); NULL: none is in a file. */
 const struct mst_php_frame *mst_php_code_named(const struct mst_php_code *code,
                                                const struct mst_php_stack *stack);
+/* The same of a stack's id. */
+const struct mst_php_frame *mst_php_code_named_of(const struct mst_php_code *code, uint64_t stack);
 
 #endif

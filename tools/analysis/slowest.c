@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/php_code.h"
 #include "analysis/requests.h"
 #include "analysis/run_requests.h"
 #include "archive/query.h"
@@ -87,6 +88,68 @@ static bool read_marks(struct mst_slowest *slowest, sqlite3 *db, uint64_t php_id
     return mst_query_done(&q);
 }
 
+/* ---- places in PHP's code -------------------------------------------------------------- */
+
+#define PLACES_MAX 32u   /* that compete: of the first samples of a request */
+
+struct place { const struct mst_php_frame *frame; uint64_t ns; };
+
+static void add_place(struct place places[PLACES_MAX], size_t *count,
+                      const struct mst_php_frame *frame, uint64_t ns)
+{
+    size_t i;
+
+    for (i = 0; i < *count; i++)
+        if (strcmp(places[i].frame->function, frame->function) == 0 &&
+            strcmp(places[i].frame->file, frame->file) == 0)
+            break;
+    if (i == PLACES_MAX)
+        return;
+    if (i == *count)
+        places[(*count)++] = (struct place){ frame, 0 };
+    places[i].ns += ns;
+}
+
+/* Says it where at least half of what was sampled of the request was there. */
+static bool read_place(struct mst_slow *slow, sqlite3 *db, const struct mst_php_code *code)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT stack, sum(weight_ns) AS ns FROM php_samples WHERE server_id = :id AND "
+        "request_start_ns = :start AND pid = :pid GROUP BY stack ORDER BY ns DESC",
+        (int64_t)slow->php_id);
+    const struct mst_php_frame *frame;
+    struct place places[PLACES_MAX];
+    uint64_t all_ns = 0;
+    size_t count = 0, i;
+
+    mst_query_set(&q, ":start", (int64_t)slow->php_start_ns);
+    mst_query_set(&q, ":pid", (int64_t)slow->php_pid);
+    while (mst_query_next(&q)) {
+        frame = mst_php_code_named_of(code, mst_row_number(&q, "stack"));
+        all_ns += mst_row_number(&q, "ns");
+        if (frame != NULL)
+            add_place(places, &count, frame, mst_row_number(&q, "ns"));
+    }
+    for (i = 0; i < count; i++)
+        if (places[i].ns >= all_ns / 2 && slow->place[0] == '\0')
+            mst_code_words(slow->place, places[i].frame->function, places[i].frame->file,
+                           places[i].frame->line);
+    return mst_query_done(&q);
+}
+
+static bool read_places(struct mst_slowest *slowest, sqlite3 *db, uint64_t php_id)
+{
+    struct mst_php_code code;
+    bool fine = mst_php_code_read(&code, db, (int64_t)php_id);
+    size_t i;
+
+    for (i = 0; i < slowest->count && fine && code.stack_count > 0; i++)
+        if (slowest->rows[i].php_id == php_id && slowest->rows[i].php_row != 0)
+            fine = read_place(&slowest->rows[i], db, &code);
+    mst_php_code_free(&code);
+    return fine;
+}
+
 /* ---- both ------------------------------------------------------------------------------ */
 
 bool mst_slowest_read(struct mst_slowest *slowest, const struct mst_summary *s, sqlite3 *db,
@@ -103,9 +166,13 @@ bool mst_slowest_read(struct mst_slowest *slowest, const struct mst_summary *s, 
     while (fine && mst_query_next(&q))
         fine = read_slow(&slowest->rows[slowest->count++], s, db, server, mst_row_number(&q, "id"));
     fine = mst_query_done(&q) && fine;
-    for (i = 0; fine && i < s->server_count; i++)
-        if (mst_summary_is_php(&s->servers[i]) && s->servers[i].marks > 0)
-            fine = read_marks(slowest, db, (uint64_t)s->servers[i].id);
+    for (i = 0; fine && i < s->server_count; i++) {
+        if (!mst_summary_is_php(&s->servers[i]))
+            continue;
+        fine = (s->servers[i].marks == 0 ||
+                read_marks(slowest, db, (uint64_t)s->servers[i].id)) &&
+               read_places(slowest, db, (uint64_t)s->servers[i].id);
+    }
     return fine;
 }
 

@@ -9,6 +9,7 @@
 
 #include "analysis/summary.h"
 #include "read/split.h"
+#include "segment/fields.h"
 
 #define MST_SLOWEST_MOST   20u
 #define MST_SLOWEST_MARKS  64u   /* of a request: no PHP records more */
@@ -24,6 +25,7 @@ struct mst_slow {
     /* Of PHP's request, by PHP's clock: its process and start, by which marks name it; its start
      * after that of the request. */
     uint64_t php_pid, php_start_ns, php_after_ns;
+    char     place[MST_CODE_WORDS_MAX];            /* where in PHP's code most of it was sampled; "": not known */
     size_t   mark_count;
     struct mst_slow_mark marks[MST_SLOWEST_MARKS];
 };

@@ -56,7 +56,8 @@ static void put_said(struct mst_doc_table *t, const struct mst_slow *slow)
                       mst_format_time(slow->marks[i].after_ns).text);
     if (i < slow->mark_count)
         mst_items_add(&marks, "and %zu more", slow->mark_count - i);
-    mst_doc_words(t, "%s%s%s", parts.text, slow->mark_count > 0 ? "; marks: " : "", marks.text);
+    mst_doc_words(t, "%s%s%s%s%s", parts.text, slow->place[0] != '\0' ? "; most in PHP: " : "",
+                  slow->place, slow->mark_count > 0 ? "; marks: " : "", marks.text);
 }
 
 static void put_row(struct mst_doc_table *t, const struct mst_slow *slow, uint64_t began_ns,
