@@ -75,6 +75,7 @@ struct mst_wait_place {
     uint32_t sum;                  /* index of mst_waits.sums; UINT32_MAX: no call has ended */
 };
 #define MPMSTAT_WAIT_PLACES 128u
+#define MPMSTAT_NO_PLACE UINT32_MAX
 
 struct mst_wait_places {
     bool     is_on;
@@ -96,7 +97,7 @@ struct mst_waits {
     const struct mst_timed_function *timed; /* the function called */
     struct mst_own_end *own;       /* what it waits for, where no more is known */
     uint64_t wait;                 /* what that waits for, as far as is known before its end */
-    uint64_t chain;                /* its place, where places.is_on */
+    uint32_t place;                /* index of `places` from where it was called */
     zval    *result;
     uint64_t began_ns, began_cpu_ns;   /* when it began, or its fiber went on */
     uint64_t waited_ns;            /* off the CPU in it before its fiber was suspended */

@@ -25,11 +25,6 @@ static uint32_t find(const struct mst_wait_places *p, uint64_t chain, uint32_t a
     return at;
 }
 
-static uint32_t first(uint64_t chain)
-{
-    return (uint32_t)(chain >> 32) % MPMSTAT_WAIT_PLACES;
-}
-
 /* Whether the entry could be taken for that chain: one stays free, where searches end. */
 static bool take(struct mst_wait_places *p, uint32_t at, uint64_t chain, uint32_t stack)
 {
@@ -45,48 +40,46 @@ void mst_wait_place_begin(struct mst_waits *w)
     w->places.is_on = w->is_on && MPMSTAT_G(places) && mst_php.board.stack_count > 0;
 }
 
-uint64_t mst_wait_place_of_call(struct mst_waits *w, const zend_execute_data *call)
+uint32_t mst_wait_place_find(struct mst_waits *w, const zend_execute_data *call)
 {
     struct mst_wait_places *p = &w->places;
+    uint64_t chain;
     uint32_t at;
 
     if (!p->is_on)
-        return 0;
-    w->chain = mst_place_chain(call);
-    at = find(p, w->chain, first(w->chain));
-    if (p->all[at].chain == 0 && !take(p, at, w->chain, mst_place_stack(call)))
-        return 0;
-    return (uint64_t)p->all[at].stack + 1;
+        return MPMSTAT_NO_PLACE;
+    chain = mst_place_chain(call);
+    at = find(p, chain, (uint32_t)(chain >> 32) % MPMSTAT_WAIT_PLACES);
+    if (p->all[at].chain == 0 && !take(p, at, chain, mst_place_stack(call)))
+        return MPMSTAT_NO_PLACE;
+    return at;
 }
 
-uint64_t mst_wait_place_of_chain(const struct mst_waits *w)
+uint64_t mst_wait_place_shown(const struct mst_waits *w, uint32_t place)
 {
-    const struct mst_wait_place *place;
-
-    if (!w->places.is_on)
-        return 0;
-    place = &w->places.all[find(&w->places, w->chain, first(w->chain))];
-    return place->chain ? (uint64_t)place->stack + 1 : 0;
+    return place != MPMSTAT_NO_PLACE ? (uint64_t)w->places.all[place].stack + 1 : 0;
 }
 
-void mst_wait_place_add(struct mst_waits *w, uint64_t chain, uint32_t sum, uint64_t ns)
+void mst_wait_place_add(struct mst_waits *w, uint32_t place, uint32_t sum, uint64_t ns)
 {
     struct mst_wait_places *p = &w->places;
-    struct mst_wait_place *place;
-    uint32_t at, stack;
+    struct mst_wait_place of, *to;
 
-    if (!p->is_on)
+    if (place == MPMSTAT_NO_PLACE)
         return;
-    at = find(p, chain, first(chain));
-    stack = p->all[at].stack;
-    while (p->all[at].chain != 0 && p->all[at].sum != NO_SUM && p->all[at].sum != sum)
-        at = find(p, chain, (at + 1) % MPMSTAT_WAIT_PLACES);
-    place = &p->all[at];
-    if (place->chain == 0 && !take(p, at, chain, stack))
-        return;
-    place->sum = sum;
-    place->ns += ns;
-    place->calls++;
+    to = &p->all[place];
+    if (to->sum != sum && to->sum != NO_SUM) {   /* other calls from there waited for another end */
+        of = *to;
+        do {
+            place = find(p, of.chain, (place + 1) % MPMSTAT_WAIT_PLACES);
+            to = &p->all[place];
+        } while (to->chain != 0 && to->sum != sum);
+        if (to->chain == 0 && !take(p, place, of.chain, of.stack))
+            return;
+    }
+    to->sum = sum;
+    to->ns += ns;
+    to->calls++;
 }
 
 struct mst_php_wait_place mst_wait_place_longest(const struct mst_waits *w, uint32_t sum,

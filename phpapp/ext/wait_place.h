@@ -7,15 +7,13 @@
 /* A request begins: sets w->places.is_on. */
 void mst_wait_place_begin(struct mst_waits *w);
 
-/* A timed call begins. Sets w->chain, and returns the call's stack on the board plus 1; 0: not
- * known. */
-uint64_t mst_wait_place_of_call(struct mst_waits *w, const struct _zend_execute_data *call);
+/* A timed call begins. Returns the index of its place in w->places; MPMSTAT_NO_PLACE: it has none. */
+uint32_t mst_wait_place_find(struct mst_waits *w, const struct _zend_execute_data *call);
+/* The place's call stack on the board, plus 1; 0: none. */
+uint64_t mst_wait_place_shown(const struct mst_waits *w, uint32_t place);
 
-/* The same of w->chain, whose call is known. */
-uint64_t mst_wait_place_of_chain(const struct mst_waits *w);
-
-/* A call of that chain ended, after ns; `sum`: the index in w->sums to which it was added. */
-void mst_wait_place_add(struct mst_waits *w, uint64_t chain, uint32_t sum, uint64_t ns);
+/* A call from that place ended, after ns; `sum`: the index in w->sums to which it was added. */
+void mst_wait_place_add(struct mst_waits *w, uint32_t place, uint32_t sum, uint64_t ns);
 
 /* From where most of the time of that sum was called, which is at most ns. */
 struct mst_php_wait_place mst_wait_place_longest(const struct mst_waits *w, uint32_t sum,

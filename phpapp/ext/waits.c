@@ -34,7 +34,8 @@ struct mst_suspended {
     zend_execute_data    *call;
     const struct mst_timed_function *timed;
     struct mst_own_end   *own;
-    uint64_t              wait, chain;
+    uint64_t              wait;
+    uint32_t              place;
     zval                 *result;
     uint64_t              waited_ns;
     struct mst_suspended *next;
@@ -102,12 +103,12 @@ static inline void stop_clock(struct mst_waits *w)
 
 /* ---- what the board shows ------------------------------------------------------------------ */
 
-static inline void show_wait(const struct mst_waits *w, uint64_t in)
+static inline void show_wait(const struct mst_waits *w)
 {
     struct mst_worker *worker = MPMSTAT_G(worker);
 
     if (worker && !mst_worker_has_left())
-        mst_worker_wait(worker, w->wait, w->began_ns, in);
+        mst_worker_wait(worker, w->wait, w->began_ns, mst_wait_place_shown(w, w->place));
 }
 
 static inline void show_no_wait(void)
@@ -144,7 +145,7 @@ static uint32_t sum_of(uint64_t wait)
     return end != MST_END_OTHER && end < MST_ENDS ? end : MST_ENDS + kind;
 }
 
-static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint64_t chain,
+static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint32_t place,
                                      uint64_t ns, bool failed)
 {
     uint32_t at = sum_of(wait);
@@ -156,7 +157,7 @@ static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint64_
     }
     s->failed += failed;
     s->ns += ns;
-    mst_wait_place_add(w, chain, at, ns);
+    mst_wait_place_add(w, place, at, ns);
     return s;
 }
 
@@ -183,7 +184,7 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
     w->call = NULL;
     has_failed = is_broken || has_thrown()
         || (line->has_failed && line->has_failed(call, w->result));
-    sum = add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->chain,
+    sum = add_wait(w, timed->end ? timed->end(w->own, call, w->result) : w->wait, w->place,
                    w->waited_ns, has_failed);
     if (timed->connecting)
         sum->connect_ns += timed->connecting(is_broken ? NULL : call, w->waited_ns);
@@ -195,7 +196,6 @@ ZEND_NAMED_FUNCTION(mst_call_timed)
     struct mst_wait_line *line = timed->line;
     struct mst_own_end *own = &line->own;
     struct mst_waits *w = &MPMSTAT_G(waits);
-    uint64_t in;
 
     if (!w->is_on || w->call
         || (line->can_wait && (own = line->can_wait(own, execute_data)) == NULL)) {
@@ -210,9 +210,9 @@ ZEND_NAMED_FUNCTION(mst_call_timed)
     w->wait = wait_of_beginning(timed, own, execute_data);
     w->result = return_value;
     w->waited_ns = 0;
-    in = mst_wait_place_of_call(w, execute_data);
+    w->place = mst_wait_place_find(w, execute_data);
     start_clock(w);
-    show_wait(w, in);
+    show_wait(w);
     timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
     if (w->call == execute_data)
         end_call(w, false);
@@ -237,11 +237,11 @@ static void suspend(struct mst_waits *w, const void *fiber)
     stop_clock(w);
     show_no_wait();
     if (s) {
-        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->own, w->wait, w->chain,
+        *s = (struct mst_suspended){ fiber, w->call, w->timed, w->own, w->wait, w->place,
                                      w->result, w->waited_ns, w->suspended };
         w->suspended = s;
     } else {
-        add_wait(w, mst_wait_of_own(w->own), w->chain, w->waited_ns, false);
+        add_wait(w, mst_wait_of_own(w->own), w->place, w->waited_ns, false);
     }
     w->call = NULL;
 }
@@ -260,12 +260,12 @@ static void resume(struct mst_waits *w, const void *fiber)
     w->timed = s->timed;
     w->own = s->own;
     w->wait = s->wait;
-    w->chain = s->chain;
+    w->place = s->place;
     w->result = s->result;
     w->waited_ns = s->waited_ns;
     free(s);
     start_clock(w);
-    show_wait(w, mst_wait_place_of_chain(w));
+    show_wait(w);
 }
 
 void mst_fiber_switched(zend_fiber_context *from, zend_fiber_context *to)
@@ -312,14 +312,14 @@ static void count_unreturned(struct mst_waits *w)
     if (w->call) {
         stop_clock(w);
         show_no_wait();
-        sum = add_wait(w, mst_wait_of_own(w->own), w->chain, w->waited_ns, true);
+        sum = add_wait(w, mst_wait_of_own(w->own), w->place, w->waited_ns, true);
         if (w->timed->connecting)
             sum->connect_ns += w->timed->connecting(NULL, w->waited_ns);
         w->call = NULL;
     }
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
-        add_wait(w, mst_wait_of_own(s->own), s->chain, s->waited_ns, true);
+        add_wait(w, mst_wait_of_own(s->own), s->place, s->waited_ns, true);
         free(s);
     }
 }

@@ -97,7 +97,7 @@ def per_request(count, settings, **options):
 
 
 def servers():
-    found = [("bare", {}), ("mpmstat", php.settings("@ROOT@/run"))]
+    found = [("bare", {}), ("mpmstat", php.settings("@ROOT@/run", profile=0))]
     if has_extension("excimer"):
         found.append(("excimer, idle", {"extension": "excimer"}))
     else:

@@ -28,13 +28,14 @@ class Case:
     light: bool = False         # it takes a quarter of a CPU: it runs beside other light ones
     says: str = ""              # a phrase in the text of a finding that is expected
     when: tuple = ()            # (from, until): seconds of the run in which the fault was there
+    place: str = ""             # the function that the first finding names in PHP's code
     followed: bool = False      # its advice is followed, and the rate that it predicts is met
 
 
 CASES = {}
 
 
-def case(expected, *, also="", maybe="", never="", follows="", within=0, says="", when=(),
+def case(expected, *, also="", maybe="", never="", follows="", within=0, says="", when=(), place="",
          fast=False, light=False, followed=False):
     """The function below it is a case; codes are words in a string, of `follows` SYMPTOM<ROOT."""
     def add(plant):
@@ -43,7 +44,7 @@ def case(expected, *, also="", maybe="", never="", follows="", within=0, says=""
         CASES[name] = Case(name, set(expected.split()), plant, set(also.split()),
                            set(maybe.split()), set(never.split()),
                            tuple(tuple(link.split("<")) for link in follows.split()), within, fast,
-                           light, says, when, followed)
+                           light, says, when, place, followed)
         return plant
     return add
 
@@ -141,6 +142,9 @@ def judge(wanted, findings):
                    if f["code"] in wanted.expected | wanted.also):
             return "wrong", f'"{wanted.says}" is not said'
         said = next(f for f in findings if f["code"] == first)
+        named = (said.get("place") or {}).get("function", "")
+        if wanted.place and named != wanted.place:
+            return "wrong" if named else "empty", f"it is in {named or 'no function'}"
         if wanted.when and not is_of_then(wanted, said):
             when = said.get("when")
             return "wrong" if when else "empty", f"when: {when}, and it was {wanted.when}"

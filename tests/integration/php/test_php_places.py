@@ -1,5 +1,7 @@
 """From where in PHP's code a request waited (mpmstat.places, as shipped), against what its script
 counted; also while the call is under way."""
+import json
+import re
 import threading
 from pathlib import Path
 
@@ -22,6 +24,15 @@ class Repository {
 function prices() { usleep(5000); }
 (new Repository)->findAll(40);
 for ($i = 0; $i < 4; $i++) prices();
+"""
+
+LOOP = """<?php
+set_time_limit(5);
+function spin() {
+    for ($i = 0; ; $i++)
+        $x = $i * 2;
+}
+spin();
 """
 
 PLUGIN = """<?php
@@ -122,3 +133,22 @@ def test_while_the_call_is_under_way():
         asking.join()
         [slot] = tool.status(fpm.board)["slots"]
         assert slot["code"] == {"function": None, "file": None, "line": None, "component": None}
+
+
+def test_a_pool_that_is_stuck_in_a_loop():
+    """explain names the function; the line is one of the loop's."""
+    with FPM(2, settings=php.settings("@ROOT@/run", max_execution_time=0)) as fpm:
+        script = fpm.script("loop.php", LOOP)
+        asking = [threading.Thread(target=php.fastcgi, args=(fpm.socket, script))
+                  for _ in range(2)]
+        for thread in asking:
+            thread.start()
+        wait_until(lambda: "PHP is stuck" in tool.run("explain", fpm.board).stdout, 30,
+                   "the pool to be stuck")
+        said = " ".join(tool.run("explain", fpm.board).stdout.split())
+        [*_, finding] = json.loads(tool.run("explain", "--format", "json", fpm.board).stdout)["now"]
+        for thread in asking:
+            thread.join()
+    assert re.search(r"All of these are in spin, \S+/loop\.php:[45]\.", said), said
+    assert "Look there for a loop" in said
+    assert {worker["code"]["function"] for worker in finding["workers"]} == {"spin"}

@@ -188,6 +188,7 @@ class Apache:
         a site: OPcache does not keep a script that was written less than two seconds ago."""
         data = content if isinstance(content, bytes) else content.encode()
         path = self.root / "htdocs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
         an_hour_ago = time.time() - 3600
         os.utime(path, (an_hour_ago, an_hour_ago))
