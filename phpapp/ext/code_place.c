@@ -77,10 +77,12 @@ static uint32_t look_up(const zend_function *f, uint32_t line)
     return p->frame;
 }
 
-uint32_t mst_place_stack(const zend_execute_data *call)
+uint32_t mst_place_stack(const zend_execute_data *call, const zend_function *called)
 {
     uint32_t frames[MST_STACK_DEPTH], depth = 0, stack = MST_STACK_NONE;
 
+    if (called)
+        frames[depth++] = look_up(called, 0);
     for (; call && depth < MST_STACK_DEPTH; call = call->prev_execute_data) {
         const zend_function *f = call->func;
         uint32_t line = 0;

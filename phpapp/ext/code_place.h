@@ -5,8 +5,9 @@
 #include <php.h>
 #include <stdint.h>
 
-/* The board's stack of `call` and all its callers, each at the line that it is at. */
-uint32_t mst_place_stack(const zend_execute_data *call);
+/* The board's stack of `call` and all its callers, each at the line that it is at. `called`: PHP's
+ * own function that `call` has called, which lives as long as PHP; NULL: none. */
+uint32_t mst_place_stack(const zend_execute_data *call, const zend_function *called);
 
 /* A number that stands for `call`, all its callers and where they are, in this request; not 0. */
 uint64_t mst_place_chain(const zend_execute_data *call);

@@ -1,8 +1,8 @@
 /* profile.c - samples of where PHP's code uses CPU time, mpmstat.profile times a second of it.
  *
  * A timer of the thread's CPU time sends a signal to a thread of its own, the watcher, and never to
- * one of PHP's: no system call of PHP's ends early. The watcher notes how much time has passed, and
- * asks the engine for an interrupt. At its next safe point (a loop's end, a call, a return) the
+ * one of PHP's: no system call of PHP's ends early. The watcher notes how much time has passed and
+ * in which function, and asks the engine for an interrupt. At its next safe point (a loop's end, a call, a return) the
  * engine calls interrupted(), which takes the stack. A thread that does not run has no CPU time, so
  * that an idle server gets no signal.
  *
@@ -16,6 +16,7 @@
 #include <semaphore.h>
 #include <signal.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -41,10 +42,20 @@ typedef zend_bool interrupt_flag;
 #define RAISE(flag) __atomic_store_n(flag, 1, __ATOMIC_RELAXED)
 #endif
 
+/* Where a thread's code was as its timer expired. */
+struct seen {
+    const zend_execute_data *frame;      /* the innermost frame of a script's code */
+    const zend_function     *function;   /* of that frame */
+    const zend_function     *called;     /* PHP's own function that it called; NULL: none */
+};
+
 /* What the watcher knows of a thread. These outlive the threads: a signal can come late. */
 struct target {
     interrupt_flag *flag;     /* of the thread's engine; NULL: it has ended */
+    zend_execute_data **current;  /* the same, its innermost frame */
     uint64_t        pending_ns;   /* CPU time that no sample stands for yet */
+    uint64_t        writes;       /* of `seen`: begun and ended ones; odd: it is being written */
+    struct seen     seen;
 };
 
 static struct target targets[MPMSTAT_THREADS];
@@ -63,6 +74,53 @@ static void (*next_interrupt)(zend_execute_data *);
 
 /* ---- the watcher ------------------------------------------------------------------------- */
 
+/* The thread runs on meanwhile, and can give the memory back: the kernel says then that it is gone.
+ * Where it may not be asked (a filter of system calls), nothing is seen. */
+static bool copy_from(const void *from, void *to, size_t size)
+{
+    struct iovec here = { to, size }, there = { (void *)(uintptr_t)from, size };
+
+    return from && process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
+}
+
+/* Functions that live as long as PHP: not the copies that closures and magic methods have. */
+static bool is_permanent(const zend_internal_function *f)
+{
+    return f->type == ZEND_INTERNAL_FUNCTION
+        && !(f->fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE
+                            | ZEND_ACC_CALL_VIA_TRAMPOLINE));
+}
+
+/* Looks where the thread is. */
+static void look(const zend_execute_data *frame, struct seen *seen)
+{
+    zend_execute_data copy, caller;
+    zend_internal_function f;
+
+    *seen = (struct seen){ NULL, NULL, NULL };
+    if (!copy_from(frame, &copy, sizeof copy) || !copy_from(copy.func, &f, sizeof f.type))
+        return;
+    if (f.type != ZEND_INTERNAL_FUNCTION)
+        *seen = (struct seen){ frame, copy.func, NULL };
+    else if (copy_from(copy.func, &f, offsetof(zend_internal_function, handler))
+             && copy_from(copy.prev_execute_data, &caller, sizeof caller))
+        *seen = (struct seen){ copy.prev_execute_data, caller.func,
+                               is_permanent(&f) ? copy.func : NULL };
+}
+
+/* Stores what was seen, so that the thread does not take half of it. */
+static void keep(struct target *t)
+{
+    struct seen seen;
+
+    look(__atomic_load_n(t->current, __ATOMIC_RELAXED), &seen);
+    __atomic_fetch_add(&t->writes, 1, __ATOMIC_ACQ_REL);
+    __atomic_store_n(&t->seen.frame, seen.frame, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->seen.function, seen.function, __ATOMIC_RELAXED);
+    __atomic_store_n(&t->seen.called, seen.called, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&t->writes, 1, __ATOMIC_RELEASE);
+}
+
 static void note(const siginfo_t *info)
 {
     uint32_t index = (uint32_t)info->si_value.sival_int;
@@ -72,8 +130,10 @@ static void note(const siginfo_t *info)
     __atomic_fetch_add(&targets[index].pending_ns, (1 + (uint64_t)info->si_overrun) * period_ns,
                        __ATOMIC_RELAXED);
     pthread_mutex_lock(&watcher.raising);
-    if (targets[index].flag)
+    if (targets[index].flag) {
+        keep(&targets[index]);
         RAISE(targets[index].flag);
+    }
     pthread_mutex_unlock(&watcher.raising);
 }
 
@@ -128,9 +188,31 @@ static bool has_watcher(void)
 
 /* ---- samples ----------------------------------------------------------------------------- */
 
-static void take(zend_execute_data *call, uint64_t weight_ns)
+static bool read_seen(const struct target *t, struct seen *seen)
 {
-    uint32_t stack = mst_place_stack(call);
+    uint64_t writes = __atomic_load_n(&t->writes, __ATOMIC_ACQUIRE);
+
+    seen->frame = __atomic_load_n(&t->seen.frame, __ATOMIC_RELAXED);
+    seen->function = __atomic_load_n(&t->seen.function, __ATOMIC_RELAXED);
+    seen->called = __atomic_load_n(&t->seen.called, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_ACQUIRE);
+    return writes % 2 == 0 && writes == __atomic_load_n(&t->writes, __ATOMIC_RELAXED);
+}
+
+/* The engine stops at the next safe point. That can be in a function which was only called after
+ * the time had passed: then the sample is of its caller, and of PHP's own function that this had
+ * called. Where the frame has returned meanwhile, the sample is of the one that runs. */
+static void take(const struct target *t, const zend_execute_data *call, uint64_t weight_ns)
+{
+    const zend_execute_data *frame = call;
+    struct seen seen;
+    uint32_t stack;
+
+    if (!read_seen(t, &seen))
+        seen.frame = NULL;
+    while (frame && (frame != seen.frame || frame->func != seen.function))
+        frame = frame->prev_execute_data;
+    stack = mst_place_stack(frame ? frame : call, frame ? seen.called : NULL);
 
     if (MPMSTAT_G(worker))
         mst_worker_run(MPMSTAT_G(worker), stack, mst_now_ns());
@@ -144,7 +226,7 @@ static void interrupted(zend_execute_data *call)
         ? __atomic_exchange_n(&targets[index - 1].pending_ns, 0, __ATOMIC_RELAXED) : 0;
 
     if (weight_ns > 0 && MPMSTAT_G(active) && call && !mst_worker_has_left())
-        take(call, weight_ns);
+        take(&targets[index - 1], call, weight_ns);
     if (next_interrupt)
         next_interrupt(call);
 }
@@ -182,6 +264,7 @@ static void join(void)
     if (index >= MPMSTAT_THREADS || !has_watcher())
         return;
     targets[index].pending_ns = 0;
+    targets[index].current = &EG(current_execute_data);
     targets[index].flag = &EG(vm_interrupt);   /* no signal is for it yet */
     if (arm(index))
         MPMSTAT_G(profile_target) = index + 1;

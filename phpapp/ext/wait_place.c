@@ -50,7 +50,7 @@ uint32_t mst_wait_place_find(struct mst_waits *w, const zend_execute_data *call)
         return MPMSTAT_NO_PLACE;
     chain = mst_place_chain(call);
     at = find(p, chain, (uint32_t)(chain >> 32) % MPMSTAT_WAIT_PLACES);
-    if (p->all[at].chain == 0 && !take(p, at, chain, mst_place_stack(call)))
+    if (p->all[at].chain == 0 && !take(p, at, chain, mst_place_stack(call, NULL)))
         return MPMSTAT_NO_PLACE;
     return at;
 }

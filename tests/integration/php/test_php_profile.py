@@ -46,14 +46,15 @@ def folded(archive):
     return rows
 
 
-def record_pages(file, count, **settings):
+def record_pages(file, count, page=PAGE, **settings):
     """Saves the archive of so many pages; returns the threads of FPM's worker, and its board's
     size."""
     with FPM(1, settings=php.settings("@ROOT@/run", **settings)) as fpm:
-        script = fpm.script("shop.php", PAGE)
+        script = fpm.script("shop.php", page)
         with php.recorded(fpm.board) as archive:
             for _ in range(count):
-                assert "secret" in php.fastcgi(fpm.socket, script, QUERY_STRING="card=4111")[1]
+                status, body = php.fastcgi(fpm.socket, script, QUERY_STRING="card=4111")
+                assert status == 200 and ("secret" in body or page != PAGE)
             threads = [task.joinpath("comm").read_text().strip() for pid in fpm.workers()
                        for task in Path(f"/proc/{pid}/task").iterdir()]
         size = Path(fpm.board).stat().st_size
@@ -94,6 +95,28 @@ def test_places(recorded):
         "WHERE r.start_ns = s.request_start_ns AND r.pid = s.pid)")
     assert strangers[0][0] == 0
     assert not any(word in file.read_bytes() for word in (b"4111", b"secret-of"))
+
+
+LEAVES = """<?php
+function hashes($text) { for ($i = 0; $i < 60; $i++) $h = hash('sha256', $text); return $h; }
+function sorted($n) { $a = range(1, $n); shuffle($a); sort($a); return count($a); }
+function after() { $x = 0; for ($i = 0; $i < 100; $i++) $x += $i; return $x; }
+$text = str_repeat('x', 400000);
+for ($i = 0; $i < 5; $i++) { hashes($text); after(); sorted(150000); after(); }
+"""
+
+
+def test_functions_of_php_itself_are_leaves(tmp_path):
+    """They are the innermost ones, and what is called after them pays nothing for them."""
+    file = tmp_path / "run.db"
+    record_pages(file, 3, page=LEAVES, profile=1000)
+    rows = folded(file)
+    total = sum(rows.values())
+    share = {stack: time / total for stack, time in rows.items()}
+    of = lambda function: sum(part for stack, part in share.items() if function in stack)
+    assert share["{main}", "hashes", "hash"] > 0.9 * of("hashes") > 0.2, share
+    assert share["{main}", "sorted", "sort"] > share["{main}", "sorted", "shuffle"] > 0.02, share
+    assert of("after") < 0.02, share
 
 
 def varints(data):
