@@ -1,5 +1,5 @@
-/* component.h - the part of an application that a file of PHP's code belongs to: a plugin, a module,
- * a package; else its directory. component.def has the rules.
+/* component.h - the part of an application that a file of PHP's code belongs to: a plugin, a
+ * module, a package; else its directory. component.def has the rules.
  */
 #ifndef MPMSTAT_COMPONENT_H
 #define MPMSTAT_COMPONENT_H

@@ -275,7 +275,9 @@ static void find_code(struct mst_held *h)
     }
     h->in_code = most;
     h->code_count = 0;
-    for (i = 0; most != NULL && most->code.function[0] != '\0' && i < h->server->worker_count; i++) {
+    if (most == NULL || most->code.function[0] == '\0')
+        return;
+    for (i = 0; i < h->server->worker_count; i++) {
         w = &h->server->workers[i];
         h->code_count += is_of(h, w) && does_the_same(w, h->example) &&
                          is_one_function(&w->code, &most->code);

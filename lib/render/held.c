@@ -64,8 +64,8 @@ static void say_queue(char queue[QUEUE_MAX], const struct mst_held *h)
 }
 
 /* What a function of PHP's code is known for: a wait's call, or the CPU time of those that compute.
- * Else it is where they were last, and not where they are. " All of them are in find, a.php:3."; "":
- * not known. */
+ * Else it is where they were last, and not where they are. " All of these are in find, a.php:3.";
+ * "": not known. */
 static void say_code(char code[CODE_MAX], const struct mst_held *h)
 {
     char words[MST_CODE_WORDS_MAX], those[THESE_MAX];
@@ -169,7 +169,7 @@ void mst_held_tell(const struct mst_snapshot *const *boards, size_t count, mst_h
 
 void mst_held_put_code(struct mst_json *j, const struct mst_code_at *code)
 {
-    if (code->function[0] == '\0') {
+    if (code == NULL || code->function[0] == '\0') {
         mst_json_string(j, "code", NULL);
         return;
     }

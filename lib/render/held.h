@@ -17,7 +17,7 @@ typedef void mst_held_take(void *context, const struct mst_snapshot *board,
 void mst_held_tell(const struct mst_snapshot *const *boards, size_t count, mst_held_take *take,
                    void *context);
 
-/* Adds `"code": {...}`: a place in PHP's code; null where it is not known. */
+/* Adds `"code": {...}`: a place in PHP's code; null where it is not known. NULL: it is not. */
 void mst_held_put_code(struct mst_json *j, const struct mst_code_at *code);
 
 #endif

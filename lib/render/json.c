@@ -238,7 +238,7 @@ static void put_held(void *json, const struct mst_snapshot *board, const struct 
     mst_json_string(j, "state", h->example->state);
     mst_json_string(j, "wait", h->example->wait[0] != '\0' ? h->example->wait : NULL);
     mst_json_string(j, "wait_end", h->example->wait_end[0] != '\0' ? h->example->wait_end : NULL);
-    mst_held_put_code(j, h->code_count > 0 ? &h->in_code->code : &(struct mst_code_at){ .line = 0 });
+    mst_held_put_code(j, h->code_count > 0 ? &h->in_code->code : NULL);
     mst_json_seconds(j, "longest_seconds", h->longest_ns);
     mst_json_seconds(j, "none_taken_for_seconds", h->is_stuck ? h->idle_ns : MST_UNKNOWN);
     mst_json_end(j, '}');

@@ -121,8 +121,8 @@ bool mst_other_end_says_kind(const char *name, const char *kind);
 #define MST_WAIT_WORDS_MAX (MST_NAME_MAX + 32u)
 void mst_wait_words(char words[MST_WAIT_WORDS_MAX], const char *kind, const char *name);
 
-/* A place in PHP's code, as text has it: "Repository->find, src/Repo.php:88". `file` is NULL or "" for
- * a function of PHP itself; line 0 or MST_UNKNOWN: not known. */
+/* A place in PHP's code, as text has it: "Repository->find, src/Repo.php:88". `file` is NULL or ""
+ * for a function of PHP itself; line 0 or MST_UNKNOWN: not known. */
 #define MST_CODE_WORDS_MAX (MST_FRAME_FUNCTION_MAX + MST_FRAME_FILE_MAX + 24u)
 void mst_code_words(char words[MST_CODE_WORDS_MAX], const char *function, const char *file,
                     uint64_t line);

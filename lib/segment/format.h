@@ -225,7 +225,7 @@ struct mst_worker {
                                               * PHP, to which Apache hands it; stored before
                                               * request_start_ns. 0 (and older writers' entries) or
                                               * MST_UNKNOWN: none */
-    /* Where PHP's code is: a call stack's index, plus 1. 0 (and older writers' entries): not known. */
+    /* Where PHP's code is: a call stack's index, plus 1. 0: not known, or the writer is older. */
     uint64_t waits_in;                       /* of the call of waits_for; stored before that */
     uint64_t runs_in;                        /* of the latest sample of CPU time, */
     uint64_t runs_ns;                        /* and CLOCK_MONOTONIC when that was taken; stored

@@ -2,9 +2,9 @@
  *
  * A timer of the thread's CPU time sends a signal to a thread of its own, the watcher, and never to
  * one of PHP's: no system call of PHP's ends early. The watcher notes how much time has passed and
- * in which function, and asks the engine for an interrupt. At its next safe point (a loop's end, a call, a return) the
- * engine calls interrupted(), which takes the stack. A thread that does not run has no CPU time, so
- * that an idle server gets no signal.
+ * in which function, and asks the engine for an interrupt. At its next safe point (a loop's end, a
+ * call, a return) the engine calls interrupted(), which takes the stack. A thread that does not run
+ * has no CPU time, so that an idle server gets no signal.
  *
  * A process that a script forks has neither the timer nor the watcher, and no samples.
  */

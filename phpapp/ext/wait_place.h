@@ -7,7 +7,7 @@
 /* A request begins: sets w->places.is_on. */
 void mst_wait_place_begin(struct mst_waits *w);
 
-/* A timed call begins. Returns the index of its place in w->places; MPMSTAT_NO_PLACE: it has none. */
+/* A timed call begins. Returns the index of its place in w->places; MPMSTAT_NO_PLACE: none. */
 uint32_t mst_wait_place_find(struct mst_waits *w, const struct _zend_execute_data *call);
 /* The place's call stack on the board, plus 1; 0: none. */
 uint64_t mst_wait_place_shown(const struct mst_waits *w, uint32_t place);

@@ -6,8 +6,8 @@
 #include "read/call_place.h"
 
 static const struct { const char *file, *name; bool is_base; } files[] = {
-    { "/usr/share/wordpress/wp-content/plugins/akismet/class.akismet.php", "plugins/akismet", false },
-    { "/srv/wp-content/plugins/shop/vendor/guzzlehttp/guzzle/src/Client.php", "plugins/shop", false },
+    { "/usr/share/wordpress/wp-content/plugins/akismet/akismet.php", "plugins/akismet", false },
+    { "/srv/wp-content/plugins/shop/vendor/guzzlehttp/guzzle/src/A.php", "plugins/shop", false },
     { "wp-content/plugins/hello.php", "plugins/hello.php", false },
     { "/srv/wp-content/mu-plugins/a.php", "mu-plugins/a.php", false },
     { "/srv/wp-content/themes/twenty/index.php", "themes/twenty", false },

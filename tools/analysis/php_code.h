@@ -1,5 +1,5 @@
-/* php_code.h - PHP's code that a server was sampled in: its functions, its call stacks, and how much
- * CPU time and waiting each stack has. */
+/* php_code.h - PHP's code that a server was sampled in: its functions, its call stacks, and how
+ * much CPU time and waiting each stack has. */
 #ifndef MPMSTAT_PHP_CODE_H
 #define MPMSTAT_PHP_CODE_H
 

@@ -25,7 +25,7 @@ struct mst_slow {
     /* Of PHP's request, by PHP's clock: its process and start, by which marks name it; its start
      * after that of the request. */
     uint64_t php_pid, php_start_ns, php_after_ns;
-    char     place[MST_CODE_WORDS_MAX];            /* where in PHP's code most of it was sampled; "": not known */
+    char     place[MST_CODE_WORDS_MAX];   /* where in PHP's code most of it was; "": not known */
     size_t   mark_count;
     struct mst_slow_mark marks[MST_SLOWEST_MARKS];
 };

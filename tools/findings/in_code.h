@@ -5,8 +5,8 @@
 #include "analysis/php_code.h"
 #include "findings/inquiry.h"
 
-/* Sets the finding's place, and says it, where samples of that kind (MST_SPENT_CPU, or enum mst_wait
- * plus 1) of the inquiry's PHP tell it. */
+/* Sets the finding's place, and says it, where samples of that kind (MST_SPENT_CPU, or enum
+ * mst_wait plus 1) of the inquiry's PHP tell it. */
 void mst_note_code(struct mst_inquiry *q, struct mst_finding *f, unsigned kind);
 
 #endif

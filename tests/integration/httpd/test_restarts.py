@@ -378,7 +378,7 @@ def test_a_board_of_another_build(server, mpm):
     at = table_at(data) + 16 * SECTIONS.index("WORKERS") + 12
     (stride,) = struct.unpack_from("<I", data, at)
     inode = apache.board.stat().st_ino
-    patch(apache, at, stride - 64)
+    patch(apache, at, stride - 128)
     done = tool.run("status", apache.board)
     assert done.returncode == 3 and "another build" in done.stderr and "`workers`" in done.stderr
     apache.restart()

@@ -326,7 +326,7 @@ def test_bad_arguments(runs, tmp_path):
     other = tmp_path / "other"
     other.write_text("not an archive, and long enough for none\n" * 20)
     assert "archives to report" in report(status=2)
-    assert "html, md, csv, json, text or folded" in report("--format", "pdf", archive, status=2)
+    assert "html, md, csv, json, text, folded, speedscope or pprof" in report("--format", "pdf", archive, status=2)
     assert "--series goes with" in report("--series", archive, status=2)
     assert "not an empty one" in report("-o", "", archive, status=2)
     assert "No such file" in report(tmp_path / "none", status=3)
