@@ -346,3 +346,85 @@ def test_paper(browser, both, tmp_path):
         canvas.getBoundingClientRect().right > 720).length""") == 0
     page.pdf(tmp_path / "report.pdf")
     assert page.complaints == []
+
+
+# ---- PHP's code -----------------------------------------------------------------------------
+
+FRAMES = [(1, "{main}", "/srv/index.php", 3), (2, "shop", "/srv/wp-content/plugins/shop/a.php", 7),
+          (3, "query", "/srv/wp-includes/db.php", 9), (4, "mysqli_query", None, None),
+          (5, "<b>evil</b>", "/srv/evil.php", 1)]
+STACKS = [(1, None, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4), (5, 1, 5)]
+SAMPLES = [(3, "cpu", 300), (4, "database", 600), (5, "cpu", 100)]   # stack, kind, milliseconds
+
+
+@pytest.fixture(scope="module")
+def code(archive, tmp_path_factory):
+    """A run with a second of samples."""
+    directory = tmp_path_factory.mktemp("code")
+    with sqlite3.connect(archive) as old, closing(sqlite3.connect(directory / "run.db")) as db:
+        old.backup(db)
+        [(server,)] = db.execute("SELECT id FROM servers WHERE run_id = 1")
+        for table in ("frames", "stacks", "php_samples"):
+            db.execute(f"DELETE FROM {table}")
+        db.executemany(f"INSERT INTO frames VALUES ({server}, ?, ?, ?, ?)", FRAMES)
+        db.executemany(f"INSERT INTO stacks VALUES ({server}, ?, ?, ?)", STACKS)
+        db.executemany(f"INSERT INTO php_samples SELECT {server}, ?, started_ns, started_ns, 1, ?, ?, "
+                       "? * 1000000 FROM runs WHERE id = 1",
+                       [(key, *sample) for key, sample in enumerate(SAMPLES)])
+        db.commit()
+    report("-o", directory / "report.html", "--run", "1", directory / "run.db")
+    return directory / "report.html"
+
+
+BOXES = "Array.from(document.querySelectorAll('.flame .boxes > div'), box => box.textContent)"
+SAID = "document.querySelector('.flame .said').textContent"
+
+
+def choose(page, number, value):
+    page.evaluate(f"""(select => {{ select.value = {json.dumps(value)};
+        select.dispatchEvent(new Event('change')); }})
+        (document.querySelectorAll('.flame select')[{number}])""")
+
+
+def press(page, key):
+    page.evaluate("document.querySelector('.flame .boxes').dispatchEvent("
+                  f"new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))")
+
+
+def test_a_flame_graph_of_php_code(browser, code):
+    page = show(browser, code)
+    assert page.evaluate(BOXES) == ["all", "{main}", "shop", "query", "mysqli_query",
+                                    "waits: database", "<b>evil</b>"]
+    widths = page.evaluate("Array.from(document.querySelectorAll('.flame .boxes > div'), "
+                           "box => box.getBoundingClientRect().width)")
+    assert widths[2] / widths[0] == pytest.approx(0.9, abs=0.01)
+    assert widths[4] / widths[0] == pytest.approx(0.6, abs=0.01)
+    choose(page, 0, "cpu")
+    assert page.evaluate(BOXES) == ["all", "{main}", "shop", "query", "<b>evil</b>"]
+    choose(page, 0, "all")
+    choose(page, 1, "component")
+    assert page.evaluate(BOXES)[:3] == ["all", "plugins/shop", "{main}"]
+    choose(page, 1, "script")
+    for key in ("ArrowDown", "ArrowDown", "Enter"):
+        press(page, key)
+    assert page.evaluate(BOXES) == ["all", "{main}", "shop", "query", "mysqli_query",
+                                    "waits: database"]
+    assert "90.0 %" in page.evaluate(SAID) and "plugins/shop/a.php:7" in page.evaluate(SAID)
+    press(page, "Escape")
+    assert len(page.evaluate(BOXES)) == 7
+    page.evaluate("""(input => { input.value = 'EVIL'; input.dispatchEvent(new Event('input')); })
+        (document.querySelector('.flame input'))""")
+    assert "10.0 %" in page.evaluate(SAID)
+    assert page.evaluate("document.querySelectorAll('.flame .found').length") == 1
+    assert page.complaints == []
+
+
+def test_bills_of_php_code(browser, code):
+    page = show(browser, code)
+    rows = page.evaluate("""Array.from(document.querySelectorAll('table.sortable'))
+        .map(table => Array.from(table.tBodies[0].rows, row => Array.from(row.cells,
+            cell => cell.textContent.trim())))
+        .filter(rows => rows.some(row => row[0].includes('plugins/shop')))""")
+    assert rows[0] == [["plugins/shop", "90.0 %", "300 ms", "600 ms", "database, 100.0 %"],
+                       ["/srv", "10.0 %", "100 ms", "0", ""]]
+    assert rows[1][0][0] == "shop, /srv/wp-content/plugins/shop/a.php:7"
