@@ -351,6 +351,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/parts.h \
 	tools/report/pools.c \
 	tools/report/profile.c \
+	tools/report/profile.h \
 	tools/report/provenance.c \
 	tools/report/provenance.h \
 	tools/report/runs.c \

@@ -4,7 +4,7 @@
  * Each has CPU time and waiting. In folded stacks a wait's kind is its innermost function, in
  * brackets, so that one picture has both.
  */
-#include "report/report.h"
+#include "report/profile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,6 +16,7 @@
 #include "console/diag.h"
 #include "render/json_writer.h"
 #include "render/message.h"
+#include "report/report.h"
 #include "segment/format.h"
 
 #define DEPTH (MST_STACK_DEPTH + 1)
@@ -256,7 +257,7 @@ static void put_samples(struct mst_message *m, const struct mst_php_code *code)
 }
 
 static void put_pprof(struct mst_sink *sink, const struct mst_php_code *code,
-                      const struct mst_summary *run)
+                      const struct mst_profile_of *of)
 {
     struct mst_message m = { .bytes = NULL };
 
@@ -265,8 +266,8 @@ static void put_pprof(struct mst_sink *sink, const struct mst_php_code *code,
     put_samples(&m, code);
     put_locations(&m, code);
     put_texts(&m, code);
-    mst_message_u64(&m, 9, run->started_ns);
-    mst_message_u64(&m, 10, run->duration_ns);
+    mst_message_u64(&m, 9, of->started_ns);
+    mst_message_u64(&m, 10, of->duration_ns);
     put_type(&m, 11, CPU);
     if (m.out_of_memory)
         mst_sink_fail(sink, ENOMEM);
@@ -275,22 +276,24 @@ static void put_pprof(struct mst_sink *sink, const struct mst_php_code *code,
     free(m.bytes);
 }
 
-/* ---- all servers --------------------------------------------------------------------------- */
-
-static void put_profile(struct mst_sink *sink, const struct mst_php_code *code,
-                        const struct mst_report_run *run, enum mst_profile_format format)
+void mst_profile_put(struct mst_sink *sink, const struct mst_php_code *code,
+                     enum mst_profile_format format, const struct mst_profile_of *of)
 {
     switch (format) {
-    case MST_PROFILE_FOLDED:     put_all_folded(sink, code); break;
-    case MST_PROFILE_SPEEDSCOPE: put_file_of_speedscope(sink, code, run->title); break;
-    case MST_PROFILE_PPROF:      put_pprof(sink, code, &run->summary); break;
+    case MST_PROFILE_SPEEDSCOPE: put_file_of_speedscope(sink, code, of->name); break;
+    case MST_PROFILE_PPROF:      put_pprof(sink, code, of); break;
+    default:                     put_all_folded(sink, code);
     }
 }
+
+/* ---- all servers of runs ------------------------------------------------------------------- */
 
 /* 1: the server has samples, and they are written; 0: it has none; -1. */
 static int put_server(struct mst_sink *sink, const struct mst_report_run *run, int64_t server,
                       enum mst_profile_format format, bool is_first, char error[MST_ERROR_MAX])
 {
+    const struct mst_profile_of of = { run->title, run->summary.started_ns,
+                                       run->summary.duration_ns };
     struct mst_php_code code;
     int status = 0;
 
@@ -301,7 +304,7 @@ static int put_server(struct mst_sink *sink, const struct mst_report_run *run, i
         status = mst_fail(error, "several servers have samples of PHP's code, and this format is "
                           "of one: choose a run with --run, or take --format folded");
     } else if (code.stack_count > 0) {
-        put_profile(sink, &code, run, format);
+        mst_profile_put(sink, &code, format, &of);
         status = 1;
     }
     mst_php_code_free(&code);

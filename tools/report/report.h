@@ -12,6 +12,7 @@
 #include "findings/advice.h"
 #include "memory/pool.h"
 #include "render/sink.h"
+#include "report/profile.h"
 
 /* All of it, in at most 100 columns. path: the archive's, as it is shown. percentiles: those that
  * tables show, 1u << enum mst_percentile each; 0: all. */
@@ -54,9 +55,8 @@ struct mst_report {
 int mst_report_html(struct mst_sink *sink, const struct mst_report *report,
                     char error[MST_ERROR_MAX]);
 
-/* PHP's code as a profile, with CPU time and waiting: folded stacks, with microseconds, of all
- * servers; speedscope's JSON and pprof's protobuf, of one. 0, or -1 as above. */
-enum mst_profile_format { MST_PROFILE_FOLDED, MST_PROFILE_SPEEDSCOPE, MST_PROFILE_PPROF };
+/* PHP's code as a profile: folded stacks of all servers, the other formats of one. 0, or -1 as
+ * above. */
 int mst_report_profile(struct mst_sink *sink, const struct mst_report *report,
                        enum mst_profile_format format, char error[MST_ERROR_MAX]);
 

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "console/diag.h"
 #include "explain/explain.h"
+#include "report/profile.h"
 #include "serve/look.h"
 #include "serve/telemetry.h"
 
@@ -235,24 +236,149 @@ static bool explain(struct mst_page *page, const struct mst_page_request *reques
     return fine;
 }
 
-static bool make_explanation(struct mst_page *page, const struct mst_page_request *request)
+/* One at a time asks the journals. Nonzero: another one took too long. */
+static pthread_mutex_t asking = PTHREAD_MUTEX_INITIALIZER;
+
+static int begin_asking(void)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     uint64_t until_ns = mst_realtime_ns() + EXPLAIN_WAIT_NS;
     const struct timespec until = {
         .tv_sec = (time_t)(until_ns / MST_NS_PER_S), .tv_nsec = (long)(until_ns % MST_NS_PER_S),
     };
+
+    return pthread_mutex_timedlock(&asking, &until);
+}
+
+#define ASK_AGAIN "answers for others are being made: ask again in a second"
+
+static bool make_explanation(struct mst_page *page, const struct mst_page_request *request)
+{
     struct mst_explain_query query;
     char error[MST_ERROR_MAX];
     bool fine;
 
     if (mst_explain_query_parse(&query, request->query, request->accept, error) != 0)
         return mst_page_refuse(page, 400, error);
-    if (pthread_mutex_timedlock(&lock, &until) != 0)
-        return put_off(page, "explanations for others are being made: ask again in a second");
+    if (begin_asking() != 0)
+        return put_off(page, ASK_AGAIN);
     page->type = mst_format_content_type(query.is_json ? MST_FORMAT_JSON : MST_FORMAT_TEXT);
     fine = explain(page, request, &query);
-    pthread_mutex_unlock(&lock);
+    pthread_mutex_unlock(&asking);
+    return fine;
+}
+
+/* ---- PHP's code ---------------------------------------------------------------------------- */
+
+#define PROFILE_LAST_NS (60 * MST_NS_PER_S)   /* without seconds= */
+
+static const struct { const char *name, *type; } profiles[MST_PROFILE_FORMATS] = {
+    [MST_PROFILE_FOLDED] = { "format=folded", "text/plain; charset=utf-8" },
+    [MST_PROFILE_SPEEDSCOPE] = { "format=speedscope", "application/json" },
+    [MST_PROFILE_PPROF] = { "format=pprof", "application/octet-stream" },
+};
+
+static int parse_profile_parameter(enum mst_profile_format *format, uint64_t *last_ns,
+                                   const char *text, char error[MST_ERROR_MAX])
+{
+    unsigned i;
+
+    if (strncmp(text, "seconds=", 8) == 0 && mst_explain_last_parse(text + 8, last_ns))
+        return 0;
+    for (i = 0; i < MST_PROFILE_FORMATS; i++)
+        if (strcmp(text, profiles[i].name) == 0) {
+            *format = (enum mst_profile_format)i;
+            return 0;
+        }
+    return mst_fail(error, "valid here are seconds=TIME, how long ago the first sample was taken, "
+                    "and format=pprof, folded or speedscope");
+}
+
+static int parse_profile_query(enum mst_profile_format *format, uint64_t *last_ns,
+                               const char *query, char error[MST_ERROR_MAX])
+{
+    char copy[EXPLAIN_QUERY_MAX], *rest = copy, *parameter;
+
+    *format = MST_PROFILE_PPROF;
+    *last_ns = PROFILE_LAST_NS;
+    if (query != NULL && strlen(query) >= sizeof copy)
+        return mst_fail(error, "the query is too long; valid are seconds and format");
+    strcpy(copy, query != NULL ? query : "");
+    while ((parameter = strsep(&rest, "&")) != NULL)
+        if (*parameter != '\0' && parse_profile_parameter(format, last_ns, parameter, error) != 0)
+            return -1;
+    return 0;
+}
+
+/* 1: the server has samples, and they are written; 0: it has none; -1 with a sentence. */
+static int put_profile(struct mst_sink *sink, const struct mst_explanation *e,
+                       const struct mst_explained_server *s, enum mst_profile_format format,
+                       bool is_first, char error[MST_ERROR_MAX])
+{
+    const struct mst_profile_of of = { mst_source_called(s->source), e->from_ns,
+                                       e->until_ns - e->from_ns };
+    struct mst_php_code code;
+    int status = 0;
+
+    if (!mst_php_code_read(&code, mst_archive_db(e->archive), s->id)) {
+        status = mst_fail(error, "there is no memory for the profile");
+    } else if (code.stack_count > 0 && !is_first && format != MST_PROFILE_FOLDED) {
+        status = mst_fail(error, "several servers have samples of PHP's code, and this format is "
+                          "of one: start mpmstat serve with one of them, or take format=folded");
+    } else if (code.stack_count > 0) {
+        mst_profile_put(sink, &code, format, &of);
+        status = 1;
+    }
+    mst_php_code_free(&code);
+    return status;
+}
+
+static bool put_profiles(struct mst_page *page, const struct mst_explanation *e,
+                         enum mst_profile_format format)
+{
+    struct mst_sink sink;
+    char error[MST_ERROR_MAX];
+    size_t i, written = 0;
+    int status = 0;
+
+    mst_sink_init(&sink, mst_answer_write, &page->text);
+    for (i = 0; i < e->server_count && status >= 0; i++) {
+        status = put_profile(&sink, e, &e->servers[i], format, written == 0, error);
+        written += status > 0;
+    }
+    if (mst_sink_flush(&sink) != 0)
+        return false;
+    page->text.used = status < 0 ? 0 : page->text.used;
+    if (status < 0)
+        return mst_page_refuse(page, 503, error);
+    page->type = profiles[format].type;
+    return true;
+}
+
+/* Where Go's programs have theirs, so that Pyroscope and Parca find it. */
+static bool make_profile(struct mst_page *page, const struct mst_page_request *request)
+{
+    const struct mst_target_names names = {
+        .args = request->targets, .count = request->target_count,
+    };
+    struct mst_explanation explanation;
+    enum mst_profile_format format;
+    char error[MST_ERROR_MAX] = "";
+    uint64_t last_ns;
+    bool fine;
+
+    if (parse_profile_query(&format, &last_ns, request->query, error) != 0)
+        return mst_page_refuse(page, 400, error);
+    if (begin_asking() != 0)
+        return put_off(page, ASK_AGAIN);
+    mst_error_keep(error, sizeof error);
+    if (mst_explain_requests(&explanation, &names, last_ns) == MST_EXIT_OK)
+        fine = put_profiles(page, &explanation, format);
+    else
+        fine = mst_page_refuse(page, 503, error);
+    mst_error_keep(NULL, 0);
+    mst_explanation_free(&explanation);
+    malloc_trim(0);
+    pthread_mutex_unlock(&asking);
     return fine;
 }
 
@@ -297,7 +423,8 @@ static const struct {
     bool      (*make)(struct mst_page *page, const struct mst_page_request *request);
 } paths[] = {
     { "/", make_status }, { "/mpm-status", make_status }, { "/metrics", make_metrics },
-    { "/explain", make_explanation }, { MST_PAGE_HEALTH, make_health },
+    { "/explain", make_explanation }, { "/debug/pprof/profile", make_profile },
+    { MST_PAGE_HEALTH, make_health },
 };
 
 bool mst_page_make(struct mst_page *page, const struct mst_page_request *request)
@@ -310,5 +437,6 @@ bool mst_page_make(struct mst_page *page, const struct mst_page_request *request
             return paths[i].make(page, request);
     return mst_page_refuse(page, 404, "there is nothing here: /metrics is for Prometheus, / has "
                            "the live page, text and JSON, /explain says why servers are slow, "
+                           "/debug/pprof/profile where in PHP's code, "
                            "/healthz that this program answers");
 }

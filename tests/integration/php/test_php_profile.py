@@ -11,6 +11,7 @@ import build
 import php
 import tool
 from fpm import FPM
+from serving import Serving
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 
@@ -190,3 +191,28 @@ def test_switched_off(recorded, tmp_path):
     assert archive.ask("SELECT count(*) FROM php_samples")[0][0] == 0
     assert folded(file) == {} and "mpmstat" not in threads
     assert recorded[3] - size > ROOM_FOR_SAMPLES
+
+
+def test_served_for_collectors():
+    """What serve gives is what the board has of the last minute."""
+    with FPM(1, settings=php.settings("@ROOT@/run")) as fpm:
+        script = fpm.script("shop.php", PAGE)
+        for _ in range(3):
+            assert php.fastcgi(fpm.socket, script)[0] == 200
+        with Serving(fpm.board) as serving:
+            lines = serving.get("/debug/pprof/profile?format=folded").text().splitlines()
+            answer = serving.get("/debug/pprof/profile?seconds=30")
+            speedscope = serving.get("/debug/pprof/profile?format=speedscope").json()
+            none = serving.get("/debug/pprof/profile?seconds=1&format=folded")
+    total = Counter()
+    for line in lines:
+        stack, _, number = line.rpartition(" ")
+        total["wait" if stack.endswith("[sleep]") else "cpu"] += int(number)
+    assert 400_000 < total["cpu"] < 700_000 and 50_000 <= total["wait"] < 80_000, total
+    assert answer.headers["content-type"] == "application/octet-stream"
+    values = [[v for n, v in fields(value) if n == 2]
+              for number, value in fields(answer.body) if number == 2]
+    assert sum(cpu for cpu, _ in values) == total["cpu"] * 1000
+    assert [part["endValue"] // 1000 for part in speedscope["profiles"]] == [total["cpu"],
+                                                                             total["wait"]]
+    assert none.status == 200

@@ -97,6 +97,9 @@ def test_what_a_scraper_can_ask_for(made):
     ("/explain?last=0", 400, "valid here are format=text"),
     ("/explain?last=" + "9" * 200, 400, "the query is too long"),
     ("/explain?format=html", 400, "valid here are format=text"),
+    ("/debug/pprof/profile?seconds=x", 400, "valid here are seconds=TIME"),
+    ("/debug/pprof/profile?format=svg", 400, "and format=pprof, folded or speedscope"),
+    ("/debug/pprof/profile?" + "9" * 200, 400, "the query is too long"),
     ("/?" + "x" * 1000, 400, "the query is too long")))
 def test_what_is_wrong_gets_a_sentence(made, path, status, said):
     answer = made[1].get(path)
