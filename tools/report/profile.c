@@ -269,6 +269,7 @@ static void put_pprof(struct mst_sink *sink, const struct mst_php_code *code,
     mst_message_u64(&m, 9, of->started_ns);
     mst_message_u64(&m, 10, of->duration_ns);
     put_type(&m, 11, CPU);
+    mst_message_u64(&m, 14, CPU);   /* what is shown first */
     if (m.out_of_memory)
         mst_sink_fail(sink, ENOMEM);
     else
