@@ -37,6 +37,7 @@ static void split_run(uint64_t *parts, uint64_t run, const struct mst_split_time
         parts[MST_PART_WAITS + i] = take(&run, t->waits_ns[i]);
     cpu = take(&run, t->cpu_ns);
     parts[MST_PART_COMPILE] = take(&cpu, t->compile_ns);
+    parts[MST_PART_GC] = take(&cpu, t->gc_ns);
     parts[MST_PART_CPU] = cpu;
     parts[MST_PART_CPU_WAIT] = take(&run, t->cpu_wait_ns);
     parts[MST_PART_REST] = run;
@@ -121,6 +122,7 @@ void mst_split_add_label(uint64_t parts_ns[MST_PART_COUNT],
         .php_wait_ns = wait, .php_run_ns = run, .php_all_ns = run,
         .cpu_ns = mst_add_saturated(mst_known(label->php_user_ns), mst_known(label->php_system_ns)),
         .cpu_wait_ns = label->php_cpu_wait_ns, .compile_ns = label->php_compile_ns,
+        .gc_ns = label->php_gc_ns,
     };
     struct mst_split split;
     unsigned i;

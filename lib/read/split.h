@@ -19,7 +19,7 @@ struct mst_split_times {
     /* PHP's time within handle and send (requests.h); of a PHP alone, wait and run. */
     uint64_t php_wait_ns, php_run_ns, php_send_ns;
     uint64_t php_all_ns;        /* PHP's run with what followed the response */
-    uint64_t compile_ns;        /* a part of cpu_ns */
+    uint64_t compile_ns, gc_ns; /* parts of cpu_ns */
     uint64_t cpu_ns, cpu_wait_ns, waits_ns[MST_WAIT_COUNT];   /* parts of PHP's run */
 };
 

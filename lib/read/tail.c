@@ -150,7 +150,8 @@ static void begin_payload(enum mst_section_id section, union mst_payload *payloa
         memset(&payload->request.ends, 0xff,
                offsetof(struct mst_request, trace_high) - offsetof(struct mst_request, ends));
     if (section == MST_SECTION_PHP_REQUESTS) {
-        payload->php_request.cpu_wait_ns = payload->php_request.compile_ns = MST_UNKNOWN;
+        payload->php_request.cpu_wait_ns = payload->php_request.compile_ns =
+            payload->php_request.gc_ns = MST_UNKNOWN;
         memset(payload->php_request.waits_ns, 0xff, sizeof payload->php_request.waits_ns);
     }
 }

@@ -121,6 +121,8 @@ struct mst_php_request {
     uint64_t compile_ns;    /* of user_ns and system_ns: compiling scripts that OPcache did not
                              * have; MST_UNKNOWN: the writer is older */
     struct mst_php_wait_place places[MST_RECORD_ENDS];   /* of each of `longest` */
+    uint64_t gc_ns;         /* of user_ns and system_ns, without compile_ns: collecting garbage;
+                             * MST_UNKNOWN: the writer is older */
 };
 #define MST_PHP_REQUEST_WORDS (sizeof(struct mst_php_request) / 8)
 enum mst_php_request_flag {

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <zend_compile.h>
 #include <zend_execute.h>
+#include <zend_gc.h>
 #if PHP_VERSION_ID >= 80000
 #include <zend_observer.h>
 #endif
@@ -102,6 +103,23 @@ static zend_op_array *see_compilation(zend_file_handle *file, int type)
     return compiled;
 }
 
+/* The engine looks for garbage where 10,000 roots or more can be it. Destructors that it calls then
+ * count, too. */
+static int (*next_collect)(void);
+
+static int see_collection(void)
+{
+    uint64_t began_ns;
+    int collected;
+
+    if (!MPMSTAT_G(active))
+        return next_collect();
+    began_ns = mst_clock_read(CLOCK_THREAD_CPUTIME_ID);
+    collected = next_collect();
+    MPMSTAT_G(gc_ns) += mst_clock_read(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+    return collected;
+}
+
 /* PHP reads a form before RINIT. What it waits for is the client's upload, which is not a wait for
  * PHP. Under mod_php Apache leaves it out of what it hands over (mod_mpmstat/upload.c). After its
  * end, a request reads what its script left of the body: the header fields are sent by then, and
@@ -129,6 +147,8 @@ void mst_request_start_watching(void)
     }
     next_compile_file = zend_compile_file;
     zend_compile_file = see_compilation;
+    next_collect = gc_collect_cycles;
+    gc_collect_cycles = see_collection;
 #if PHP_VERSION_ID >= 80000
     zend_observer_error_register(see_error);
 #else
@@ -143,6 +163,8 @@ void mst_request_stop_watching(void)
         sapi_module.read_post = next_read_post;
     if (zend_compile_file == see_compilation)
         zend_compile_file = next_compile_file;
+    if (gc_collect_cycles == see_collection)
+        gc_collect_cycles = next_collect;
 #if PHP_VERSION_ID < 80000
     if (zend_error_cb == see_error)
         zend_error_cb = next_error_cb;
@@ -289,7 +311,7 @@ void mst_request_begin(void)
     MPMSTAT_G(fatal) = MPMSTAT_G(maybe_fatal) = false;
     MPMSTAT_G(compiled) = MPMSTAT_G(executed) = false;
     MPMSTAT_G(marks) = 0;
-    MPMSTAT_G(compile_ns) = 0;
+    MPMSTAT_G(compile_ns) = MPMSTAT_G(gc_ns) = 0;
     show_on_worker();
     read_cpu(&MPMSTAT_G(user_ns), &MPMSTAT_G(system_ns));
     mst_waits_begin(MPMSTAT_G(start_ns), MPMSTAT_G(user_ns) == MST_UNKNOWN ? MST_UNKNOWN
@@ -373,6 +395,8 @@ static void count_request(const struct mst_php_request *r, enum mst_class status
     }
     if (r->compile_ns > 0)   /* mostly OPcache has all of it */
         mst_count(&t->php_compile_ns, r->compile_ns);
+    if (r->gc_ns > 0)
+        mst_count(&t->php_gc_ns, r->gc_ns);
     if (set & MST_PHP_FATAL)
         mst_count(&t->php_fatal, 1);
     if (set & MST_PHP_TIMEOUT)
@@ -401,13 +425,14 @@ static void leave_worker(uint64_t now_ns)
     mst_busy_end(&mst_php.board, mst_php.self, now_ns);
 }
 
-/* It is a part of the CPU time, which has another clock. A file that throws in compilation has
+/* They are parts of the CPU time, which has another clock. A file that throws in compilation has
  * none: the engine jumps over the hook. */
-static uint64_t compiling_of(const struct mst_php_request *r)
+static void set_parts_of_cpu(struct mst_php_request *r)
 {
-    uint64_t cpu_ns = r->user_ns == MST_UNKNOWN ? 0 : r->user_ns + r->system_ns;
+    uint64_t left_ns = r->user_ns == MST_UNKNOWN ? 0 : r->user_ns + r->system_ns;
 
-    return MPMSTAT_G(compile_ns) < cpu_ns ? MPMSTAT_G(compile_ns) : cpu_ns;
+    r->compile_ns = part_of(MPMSTAT_G(compile_ns), &left_ns);
+    r->gc_ns = part_of(MPMSTAT_G(gc_ns), &left_ns);
 }
 
 void mst_request_end(void)
@@ -429,7 +454,7 @@ void mst_request_end(void)
     record.user_ns = part_of(spent(MPMSTAT_G(user_ns), user_ns), &left);
     record.system_ns = part_of(spent(MPMSTAT_G(system_ns), system_ns), &left);
     mst_waits_end(&record, left);
-    record.compile_ns = compiling_of(&record);
+    set_parts_of_cpu(&record);
     record.memory_bytes = zend_memory_peak_usage(0);
     record.label_status = (uint64_t)MPMSTAT_G(label_index) << 32 | set << 16
                         | ((uint32_t)status & 0xffff);

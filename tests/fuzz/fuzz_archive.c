@@ -43,7 +43,7 @@ static const char rows[] =
     "1, 1, 1, 1, 'fcgi', 'fcgi://a', '0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', 1, 1, "
     "'/item/{n}' FROM n;"
     "INSERT INTO php_requests SELECT 2, key, start_ns + 5, request_id, 1, 20000000, 1, 1, 100, "
-    "'site', 200, 'i.php', 0, 0, 0, 1, 7, 8, 0, 5, 1000, 1, 1 FROM server_requests;"
+    "'site', 200, 'i.php', 0, 0, 0, 1, 7, 8, 0, 5, 1000, 1, 1, 0 FROM server_requests;"
     "INSERT INTO php_waits (server_id, key, kind, end, calls, failed, wait_ns) "
     "SELECT 2, key, 'database', 'mysql', 1, 0, 1000 FROM server_requests;"
     "INSERT INTO ends VALUES (2, 'database', 'mysql', 20, 0, 20000, 100);"

@@ -37,7 +37,7 @@ static const char rows[] =
     "8, 9, 10, 0, 1, 0, NULL, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 'fcgi', 'fcgi://a', "
     "'0af7651916cd43dd8448eb211c80319c', 'b7ad6b7169203331', 1, 1, '/a');"
     "INSERT INTO php_requests VALUES (2, 1, 1000000003, 1, 1, 2, 1, 1, 100, 'site', 200, 'i.php', "
-    "0, 0, 0, 1, 7, 8, 0, 0, 1, 1, 1);"
+    "0, 0, 0, 1, 7, 8, 0, 0, 1, 1, 1, 0);"
     "INSERT INTO php_waits (server_id, key, kind, end, calls, failed, wait_ns) "
     "VALUES (2, 1, 'database', 'mysql', 1, 0, 1);"
     "INSERT INTO ends VALUES (2, 'database', 'mysql', 1, 0, 1, 1);"

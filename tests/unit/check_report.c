@@ -202,7 +202,7 @@ START_TEST(test_parts_over_time)
         "(2, 1, 'p.board', 'php', 1, 0, 0)");
     sql(&m, "INSERT INTO php_requests SELECT 2, key, start_ns, NULL, 0, handle_ns, 10000000, 0, 1, "
         "'www', 200, 'i.php', 0, 0, 0, 1, 7, 1, 0, 5000000, CASE key WHEN 2 THEN 60000000 ELSE 0 "
-        "END, 1, 0 FROM server_requests");
+        "END, 1, 0, 0 FROM server_requests");
     sql(&m, "INSERT INTO php_waits (server_id, key, kind, end, calls, failed, wait_ns) "
             "VALUES (2, 2, 'http', 'api', 1, 0, 60000000)");
     summarize(&m);

@@ -280,7 +280,7 @@ START_TEST(test_an_unused_server_is_last)
                  "clock_offset_ns) VALUES (3, 1, 'fpm.board', 'php', 'fpm-fcgi', 1, 0, 0, 0);"
                  "INSERT INTO php_requests SELECT 3, key, start_ns, request_id, 0, 1000000, "
                  "900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, 1, 0, NULL, NULL, "
-                 "1, NULL FROM server_requests WHERE server_id = 1;");
+                 "1, NULL, NULL FROM server_requests WHERE server_id = 1;");
     text_of(&m.s, 0);
     expect_order(parts, sizeof parts / sizeof *parts);
     ck_assert_ptr_null(strstr(brief_of(&m.s, 0), "y.board"));

@@ -447,7 +447,7 @@ START_TEST(test_what_is_not_clear_is_kept)
     make_archive(from, "INSERT INTO php_requests SELECT server_id, key + 200000, start_ns, "
                  "request_id, wait_ns, run_ns, user_ns, system_ns, memory_bytes, label, status, "
                  "script, aborted, fatal, timeout, cached, pid, worker, ghost, cpu_wait_ns, NULL, "
-                 "1, NULL FROM php_requests WHERE key BETWEEN 9000 AND 12000;"
+                 "1, NULL, NULL FROM php_requests WHERE key BETWEEN 9000 AND 12000;"
                  "UPDATE server_requests SET request_id = request_id + 1 WHERE key BETWEEN 20000 "
                  "AND 21000 AND key % 3 = 2");
     ck_assert_int_eq(thin(from, to), 1);

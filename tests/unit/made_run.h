@@ -75,7 +75,7 @@ void expect_text(const struct made *m, const char *wanted);
 #define PHP_REQUESTS(start) \
     "INSERT INTO php_requests SELECT 2, key, start_ns + queue_ns + read_ns + " start ", " \
     "request_id, 6000000, 1000000, 900000, 100000, 2097152, 'www', 200, '/i.php', 0, 0, 0, 1, 7, " \
-    "1, 0, NULL, NULL, 1, 0 FROM server_requests WHERE server_id = 1;"
+    "1, 0, NULL, NULL, 1, 0, 0 FROM server_requests WHERE server_id = 1;"
 #define PHP PHP_SERVER PHP_SAMPLES PHP_REQUESTS("6500000")
 
 /* Two pools of one master: `shop`, all of whose workers are busy in half the samples, has a quarter

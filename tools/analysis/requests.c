@@ -24,7 +24,7 @@
 #define X_COLUMN(suffix, name) "a." name "_ns AS " name "_ns, "
 #define OF_PHP "p.rowid AS php_row, p.server_id AS php_id, p.start_ns AS php_start_ns, " \
     "p.wait_ns AS wait_ns, p.run_ns AS run_ns, p.user_ns + p.system_ns AS cpu_ns, " \
-    "p.cpu_wait_ns AS cpu_wait_ns, p.compile_ns AS compile_ns, w.kind AS kind, " \
+    "p.cpu_wait_ns AS cpu_wait_ns, p.compile_ns AS compile_ns, p.gc_ns AS gc_ns, w.kind AS kind, " \
     "w.wait_ns AS kind_ns "
 #define WITH_WAITS "LEFT JOIN main.php_waits w ON w.server_id = p.server_id AND w.key = p.key " \
     "AND p.waits_ns > 0 "
@@ -102,6 +102,7 @@ static void add_cpu(struct walk *w)
     mst_add_known(&w->t.cpu_ns, mst_row_number(&w->q, "cpu_ns"));
     mst_add_known(&w->t.cpu_wait_ns, mst_row_number(&w->q, "cpu_wait_ns"));
     mst_add_known(&w->t.compile_ns, mst_row_number(&w->q, "compile_ns"));
+    mst_add_known(&w->t.gc_ns, mst_row_number(&w->q, "gc_ns"));
 }
 
 static void add_wait(struct walk *w)

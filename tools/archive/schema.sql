@@ -249,8 +249,9 @@ CREATE TABLE IF NOT EXISTS php_requests (
     waits_ns          INTEGER,           -- all waits of php_waits together; NULL: not measured.
                                          -- run = user + system + cpu_wait + waits + the rest
     weight            INTEGER NOT NULL DEFAULT 1,  -- as in server_requests
-    compile_ns        INTEGER            -- of user_ns and system_ns: compiling scripts that OPcache
+    compile_ns        INTEGER,           -- of user_ns and system_ns: compiling scripts that OPcache
                                          -- did not have
+    gc_ns             INTEGER            -- of the same, without compile_ns: collecting garbage
 );
 CREATE INDEX IF NOT EXISTS php_requests_server ON php_requests (server_id);
 CREATE INDEX IF NOT EXISTS php_requests_id ON php_requests (request_id);

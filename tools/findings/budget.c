@@ -79,7 +79,7 @@ uint64_t mst_budget_mean_ns(const struct mst_budget *b, uint64_t part_ns)
 
 uint64_t mst_budget_php_cpu_ns(const struct mst_budget *b)
 {
-    return b->ns[MST_PART_COMPILE] + b->ns[MST_PART_CPU];
+    return b->ns[MST_PART_COMPILE] + b->ns[MST_PART_GC] + b->ns[MST_PART_CPU];
 }
 
 uint64_t mst_budget_for_workers_ns(const struct mst_budget *b)

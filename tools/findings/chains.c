@@ -144,7 +144,7 @@ static bool is_only_likely(const struct mst_inquiry *q, const struct mst_finding
 static bool is_half_of_cpu(const struct mst_inquiry *q, const struct mst_finding *symptom,
                            const struct mst_finding *root)
 {
-    uint64_t php_ns = q->b.ns[MST_PART_CPU] + q->b.ns[MST_PART_COMPILE];
+    uint64_t php_ns = mst_budget_php_cpu_ns(&q->b);
     uint64_t cpus = mst_finding_number(symptom, "cpus");
     uint64_t busy_milli = mst_finding_number(symptom, "busy_milli");
     double busy_ns = (double)q->s->duration_ns * (double)cpus * (double)busy_milli / 1000;

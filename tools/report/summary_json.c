@@ -227,6 +227,8 @@ static void put_waits(struct mst_json *j, const struct mst_summary_server *serve
     mst_json_begin(j, "run", '{');
     if (parts[MST_PART_COMPILE].requests > 0)
         put_times(j, "compile", &parts[MST_PART_COMPILE].times);
+    if (parts[MST_PART_GC].requests > 0)
+        put_times(j, "gc", &parts[MST_PART_GC].times);
     put_times(j, "cpu", &parts[MST_PART_CPU].times);
     put_times(j, "cpu_wait", &parts[MST_PART_CPU_WAIT].times);
     put_times(j, "rest", &parts[MST_PART_REST].times);

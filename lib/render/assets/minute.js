@@ -39,8 +39,9 @@ function partsOfLabel(label) {
     return partsOf(Object.fromEntries(Object.entries(label.phases)
                        .map(([name, phase]) => [name, phase && phase.sum_seconds])),
                    php ? { php_wait: (label.phases.php_wait || {}).sum_seconds,
-                           compile: php.compile_seconds,
-                           cpu: php.user_seconds + php.system_seconds - (php.compile_seconds || 0),
+                           compile: php.compile_seconds, gc: php.gc_seconds,
+                           cpu: php.user_seconds + php.system_seconds -
+                               (php.compile_seconds || 0) - (php.gc_seconds || 0),
                            cpu_wait: php.cpu_wait_seconds, ...php.waits_seconds }
                        : label.interval_seconds || {});
 }
@@ -153,8 +154,9 @@ function request(record) {
         total: php ? wait + record.php_run : record.total,
         status: record.aborted ? "aborted" : `${Math.floor((record.status || 200) / 100)}xx`,
         parts: php ? partsOf({ php_run: record.php_run },
-                             { php_wait: wait, compile: record.compile || 0,
-                               cpu: record.user + record.system - (record.compile || 0),
+                             { php_wait: wait, compile: record.compile || 0, gc: record.gc || 0,
+                               cpu: record.user + record.system - (record.compile || 0) -
+                                   (record.gc || 0),
                                cpu_wait: record.cpu_wait || 0, ...record.waits })
                    : partsOf(record, { ...record, backend: record.backend_time }),
         states: php ? { handling: record.php_run }

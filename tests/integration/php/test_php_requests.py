@@ -104,6 +104,29 @@ def test_where_cpu_time_and_memory_went(fpm):
     assert record["run_ns"] >= 100_000_000
 
 
+USED = """<?php function used() { $r = getrusage();
+    return $r['ru_utime.tv_sec'] * 1e6 + $r['ru_utime.tv_usec']
+         + $r['ru_stime.tv_sec'] * 1e6 + $r['ru_stime.tv_usec']; } $began = used(); """
+
+
+def test_where_compiling_and_garbage_went(fpm):
+    """Against what the script's own clock says; the garbage is collected once, when it says so."""
+    master = fpm()
+    functions = "".join(f"function f{i}($a) {{ return [$a, {i}, 'x{i}', $a + {i}]; }}\n"
+                        for i in range(20000))
+    file = master.root / "many.php"
+    file.write_text(f"<?php\n{functions}", encoding="ascii")
+    record, (_, said) = record_of(master, "include.php", f"{USED} include '{file}'; echo used() - $began;")
+    assert record["gc_ns"] == 0 and 0.7 < record["compile_ns"] / (float(said) * 1000) < 1.3
+    record, (_, said) = record_of(master, "garbage.php", f"{USED} gc_disable(); "
+                             "for ($i = 0; $i < 300000; $i++) { $a = new stdClass; $a->a = $a; } "
+                             "$began = used(); gc_enable(); gc_collect_cycles(); "
+                             "echo used() - $began;")
+    assert record["compile_ns"] < record["gc_ns"]
+    assert 0.7 < record["gc_ns"] / (float(said) * 1000) < 1.3
+    assert record["gc_ns"] + record["compile_ns"] < record["user_ns"] + record["system_ns"]
+
+
 def test_sleeping_is_no_cpu_time(fpm):
     record, _ = record_of(fpm(), "sleep.php", "<?php usleep(200000);")
     assert record["run_ns"] >= 200_000_000
