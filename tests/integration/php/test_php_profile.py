@@ -116,7 +116,7 @@ def test_functions_of_php_itself_are_leaves(tmp_path):
     share = {stack: time / total for stack, time in rows.items()}
     of = lambda function: sum(part for stack, part in share.items() if function in stack)
     assert share["{main}", "hashes", "hash"] > 0.9 * of("hashes") > 0.2, share
-    assert share["{main}", "sorted", "sort"] > share["{main}", "sorted", "shuffle"] > 0.02, share
+    assert share["{main}", "sorted", "sort"] > share["{main}", "sorted", "shuffle"] > 0, share
     assert of("after") < 0.02, share
 
 

@@ -386,7 +386,7 @@ def choose(page, number, value):
         (document.querySelectorAll('.flame select')[{number}])""")
 
 
-def press(page, key):
+def press_in_flame(page, key):
     page.evaluate("document.querySelector('.flame .boxes').dispatchEvent("
                   f"new KeyboardEvent('keydown', {{ key: '{key}', bubbles: true }}))")
 
@@ -406,11 +406,11 @@ def test_a_flame_graph_of_php_code(browser, code):
     assert page.evaluate(BOXES)[:3] == ["all", "plugins/shop", "{main}"]
     choose(page, 1, "script")
     for key in ("ArrowDown", "ArrowDown", "Enter"):
-        press(page, key)
+        press_in_flame(page, key)
     assert page.evaluate(BOXES) == ["all", "{main}", "shop", "query", "mysqli_query",
                                     "waits: database"]
     assert "90.0 %" in page.evaluate(SAID) and "plugins/shop/a.php:7" in page.evaluate(SAID)
-    press(page, "Escape")
+    press_in_flame(page, "Escape")
     assert len(page.evaluate(BOXES)) == 7
     page.evaluate("""(input => { input.value = 'EVIL'; input.dispatchEvent(new Event('input')); })
         (document.querySelector('.flame input'))""")
