@@ -12,6 +12,7 @@ board_sources = \
 	lib/base/clock.h \
 	lib/base/error.c \
 	lib/base/error.h \
+	lib/base/fnv.h \
 	lib/base/host.c \
 	lib/base/host.h \
 	lib/base/memory.c \

@@ -7,15 +7,13 @@
 #include <stdint.h>
 #include <string.h>
 
-/* FNV-1a of an address as the kernel writes it: "127.0.0.1:9000", "/run/php.sock"; or of a port
+#include "base/fnv.h"
+
+/* Of an address as the kernel writes it: "127.0.0.1:9000", "/run/php.sock"; or of a port
  * alone ("9000"), where the pool listens on all addresses. */
 static inline uint64_t mst_listen_hash(const char *address)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (; *address; address++)
-        hash = (hash ^ (unsigned char)*address) * UINT64_C(0x100000001b3);
-    return hash;
+    return mst_fnv_text(MST_FNV_BEGIN, address);
 }
 
 /* Whether the address, as the kernel writes it, is every address of the machine. */

@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "base/fnv.h"
+
 #define PROBES 16u   /* places in which an entry can be */
 
 void mst_call_stack_begin(struct mst_board *b)
@@ -28,12 +30,6 @@ void mst_call_stack_begin(struct mst_board *b)
 
 /* ---- functions --------------------------------------------------------------------------- */
 
-/* FNV-1a. */
-static uint64_t add_byte(uint64_t hash, unsigned char byte)
-{
-    return (hash ^ byte) * UINT64_C(0x100000001b3);
-}
-
 /* Copies the end of a text, and adds it to the hash. */
 static uint64_t put(char *to, size_t size, const char *text, size_t length, uint64_t hash)
 {
@@ -45,9 +41,9 @@ static uint64_t put(char *to, size_t size, const char *text, size_t length, uint
     }
     for (i = 0; i < length; i++) {
         to[i] = text[i] >= ' ' && text[i] <= '~' ? text[i] : '?';
-        hash = add_byte(hash, (unsigned char)to[i]);
+        hash = mst_fnv_byte(hash, (unsigned char)to[i]);
     }
-    return add_byte(hash, 0);
+    return mst_fnv_byte(hash, 0);
 }
 
 /* Whether the entry has or gets this hash. */
@@ -78,14 +74,15 @@ uint32_t mst_frame_intern(struct mst_board *b, const char *function, size_t func
                           const char *file, size_t file_length, uint32_t line)
 {
     struct mst_frame frame = { .line = line };
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = MST_FNV_BEGIN;
     uint32_t i, mask = b->frame_count - 1;
 
     if (b->frame_count == 0)
         return MST_FRAME_OTHER;
     hash = put(frame.function, sizeof frame.function, function, function_length, hash);
     hash = put(frame.file, sizeof frame.file, file, file_length, hash);
-    hash = add_byte(add_byte(add_byte(hash, line & 0xff), line >> 8 & 0xff), line >> 16 & 0xff) | 2;
+    hash = mst_fnv_byte(mst_fnv_byte(hash, line & 0xff), line >> 8 & 0xff);
+    hash = mst_fnv_byte(hash, line >> 16 & 0xff) | 2;
     for (i = 0; i < PROBES; i++) {
         uint32_t index = ((uint32_t)(hash >> 20) + i) & mask;
         struct mst_frame *entry = &b->frames[index];

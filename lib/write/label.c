@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <string.h>
 
+#include "base/fnv.h"
 #include "write/board.h"
 
 /* The values of `used`. An entry goes from FREE through NAMING to USED; from NAMING to ABANDONED
@@ -48,13 +49,11 @@ bool mst_label_is_valid(const char *name)
     return length > 0 && length < MST_NAME_MAX && name[length] == '\0';
 }
 
-/* FNV-1a. Names that collide share a quota, nothing else. */
+/* Names that collide share a quota, nothing else. */
 uint64_t mst_label_owner(const char *name)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = mst_fnv_text(MST_FNV_BEGIN, name);
 
-    for (; *name; name++)
-        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
     return hash ? hash : 1;
 }
 

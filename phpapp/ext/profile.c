@@ -15,11 +15,14 @@
 #include <pthread.h>
 #include <semaphore.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/clock.h"
 #include "code_place.h"
 #include "state.h"
@@ -72,6 +75,56 @@ static struct {
 
 static void (*next_interrupt)(zend_execute_data *);
 
+/* ---- PHP's own functions --------------------------------------------------------------------- */
+
+/* Their addresses, in order. What the watcher takes for a function can be anything: the thread goes
+ * on while it looks. Only one of these is taken for one, and these live as long as PHP. */
+static struct { const void **all; size_t count, room; } own;
+
+static int compare(const void *left, const void *right)
+{
+    const void *a = *(const void *const *)left, *b = *(const void *const *)right;
+
+    return (a > b) - (a < b);
+}
+
+static bool is_phps_own(const void *function)
+{
+    return own.count > 0 && bsearch(&function, own.all, own.count, sizeof *own.all, compare);
+}
+
+static void add_functions(HashTable *table)
+{
+    zend_function *f;
+
+    ZEND_HASH_FOREACH_PTR(table, f) {
+        if (f->type == ZEND_INTERNAL_FUNCTION
+            && mst_grow(&own.all, &own.room, own.count, sizeof *own.all))
+            own.all[own.count++] = f;
+    } ZEND_HASH_FOREACH_END();
+}
+
+#if PHP_VERSION_ID >= 80000
+typedef zend_result startup_result;
+#else
+typedef int startup_result;
+#endif
+static startup_result (*next_post_startup)(void);
+
+static startup_result find_functions(void)
+{
+    zend_class_entry *class;
+
+    add_functions(CG(function_table));
+    ZEND_HASH_FOREACH_PTR(CG(class_table), class) {
+        if (class->type == ZEND_INTERNAL_CLASS)
+            add_functions(&class->function_table);
+    } ZEND_HASH_FOREACH_END();
+    if (own.count > 0)
+        qsort(own.all, own.count, sizeof *own.all, compare);
+    return next_post_startup ? next_post_startup() : SUCCESS;
+}
+
 /* ---- the watcher ------------------------------------------------------------------------- */
 
 /* The thread runs on meanwhile, and can give the memory back: the kernel says then that it is gone.
@@ -83,29 +136,18 @@ static bool copy_from(const void *from, void *to, size_t size)
     return from && process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
-/* Functions that live as long as PHP: not the copies that closures and magic methods have. */
-static bool is_permanent(const zend_internal_function *f)
-{
-    return f->type == ZEND_INTERNAL_FUNCTION
-        && !(f->fn_flags & (ZEND_ACC_CLOSURE | ZEND_ACC_FAKE_CLOSURE
-                            | ZEND_ACC_CALL_VIA_TRAMPOLINE));
-}
-
 /* Looks where the thread is. */
 static void look(const zend_execute_data *frame, struct seen *seen)
 {
     zend_execute_data copy, caller;
-    zend_internal_function f;
 
     *seen = (struct seen){ NULL, NULL, NULL };
-    if (!copy_from(frame, &copy, sizeof copy) || !copy_from(copy.func, &f, sizeof f.type))
+    if (!copy_from(frame, &copy, sizeof copy))
         return;
-    if (f.type != ZEND_INTERNAL_FUNCTION)
+    if (!is_phps_own(copy.func))
         *seen = (struct seen){ frame, copy.func, NULL };
-    else if (copy_from(copy.func, &f, offsetof(zend_internal_function, handler))
-             && copy_from(copy.prev_execute_data, &caller, sizeof caller))
-        *seen = (struct seen){ copy.prev_execute_data, caller.func,
-                               is_permanent(&f) ? copy.func : NULL };
+    else if (copy_from(copy.prev_execute_data, &caller, sizeof caller))
+        *seen = (struct seen){ copy.prev_execute_data, caller.func, copy.func };
 }
 
 /* Stores what was seen, so that the thread does not take half of it. */
@@ -299,6 +341,8 @@ void mst_profile_install(void)
     period_ns = MST_NS_PER_S / (uint64_t)MPMSTAT_G(profile);
     next_interrupt = zend_interrupt_function;
     zend_interrupt_function = interrupted;
+    next_post_startup = zend_post_startup_cb;
+    zend_post_startup_cb = find_functions;
 }
 
 /* The code of the watcher is unloaded after this. It can be cancelled only where it waits. */
@@ -312,4 +356,6 @@ void mst_profile_uninstall(void)
     if (zend_interrupt_function == interrupted)
         zend_interrupt_function = next_interrupt;
     period_ns = 0;
+    free(own.all);
+    memset(&own, 0, sizeof own);
 }

@@ -163,7 +163,8 @@ START_TEST(lines_of_a_php_are_as_promised)
     expect_answer(&b, "start", 10,
         "{\"ticket\":1,\"php_request\":4294967297,\"start\":1700000001.500000000,"
         "\"php_wait\":8.100000000,\"php_run\":1.000000000,\"user\":0.030000000,"
-        "\"system\":0.004000000,\"cpu_wait\":0.006000000,\"compile\":0.000000000,\"gc\":0.000000000,"
+        "\"system\":0.004000000,\"cpu_wait\":0.006000000,\"compile\":0.000000000,"
+        "\"gc\":0.000000000,"
         "\"memory\":2097152,"
         "\"label\":\"www\",\"status\":200,"
         "\"script\":\"/srv/a \\\"b\\\"\\u000a.php\",\"aborted\":false,\"fatal\":false,"

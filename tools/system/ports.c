@@ -17,6 +17,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fnv.h"
 #include "read/sock_diag.h"
 #include "system/proc.h"
 
@@ -40,11 +41,11 @@ struct remotes {
 static size_t place_of(const struct remotes *r, const struct remote *key)
 {
     const unsigned char *bytes = (const unsigned char *)key->address;
-    uint64_t hash = UINT64_C(0xcbf29ce484222325) ^ key->port;
+    uint64_t hash = MST_FNV_BEGIN ^ key->port;
     size_t i;
 
     for (i = 0; i < sizeof key->address; i++)
-        hash = (hash ^ bytes[i]) * UINT64_C(0x100000001b3);
+        hash = mst_fnv_byte(hash, bytes[i]);
     hash ^= hash >> 32;
     for (i = hash & (r->room - 1); r->items[i].family != 0; i = (i + 1) & (r->room - 1))
         if (r->items[i].family == key->family && r->items[i].port == key->port &&
