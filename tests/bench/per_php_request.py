@@ -124,7 +124,7 @@ def requests():
 def timed_calls():
     """What timing adds to a call of a function that waits, here for nothing."""
     calls, rows = 100, []
-    without, timed = ({}, php.settings("@ROOT@/run"))
+    without, timed = ({}, php.settings("@ROOT@/run", profile=0))
     null = "$f = fopen('/dev/null', 'w');"
     connected = ("$s = stream_socket_server('tcp://127.0.0.1:0'); $f = stream_socket_client('tcp://' "
                  ". stream_socket_get_name($s, false)); stream_set_blocking($f, false);")
