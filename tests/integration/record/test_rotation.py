@@ -216,7 +216,8 @@ def test_a_server_that_is_away_where_an_archive_ends_is_recorded_on(server, dire
         apache.log.write_text("")
         apache.start()
         clients.ab(apache.port, PAGE, 100, 4)
-        wait_until(lambda: len(requests_of(archives(directory))) == 100, 30, "its requests")
+        wait_until(lambda: len(requests_of(filter(has_begun, archives(directory)))) == 100, 30,
+                   "its requests")
         status, said = stop(started)
     assert status == 0, said
     assert ask(archives(directory)[count], "SELECT count(*) FROM samples") == [(0,)]
