@@ -16,16 +16,6 @@ static void add_times(struct mst_code_times *to, const struct mst_code_times *ti
     }
 }
 
-static uint64_t total_of(const struct mst_code_times *times)
-{
-    uint64_t total = 0;
-    unsigned kind;
-
-    for (kind = 0; kind < MST_SPENT_KINDS; kind++)
-        total = mst_add_saturated(total, times->ns[kind]);
-    return total;
-}
-
 static int by_component(const void *left, const void *right)
 {
     const struct mst_code_account *a = left, *b = right;
@@ -92,7 +82,7 @@ bool mst_code_bill_make(struct mst_code_bill *bill, const struct mst_php_code *c
         const struct mst_php_stack *stack = &code->stacks[i];
         struct mst_code_account *account = &bill->accounts[bill->count];
 
-        account->total_ns = total_of(&stack->times);
+        account->total_ns = mst_code_total_ns(&stack->times);
         if (account->total_ns == 0)
             continue;
         account->times = stack->times;
@@ -102,7 +92,7 @@ bool mst_code_bill_make(struct mst_code_bill *bill, const struct mst_php_code *c
         add_times(&bill->times, &stack->times);
         bill->count++;
     }
-    bill->total_ns = total_of(&bill->times);
+    bill->total_ns = mst_code_total_ns(&bill->times);
     if (by == MST_BILL_BY_COMPONENT)
         merge(bill, by_function);   /* so that a component's frame is its dearest function */
     merge(bill, by == MST_BILL_BY_COMPONENT ? by_component : by_function);

@@ -6,6 +6,7 @@
 
 #include "archive/query.h"
 #include "base/array.h"
+#include "base/saturate.h"
 #include "read/call_place.h"
 #include "segment/fields.h"
 #include "segment/format.h"
@@ -13,6 +14,21 @@
 const char *mst_code_kind_name(unsigned kind)
 {
     return kind == MST_SPENT_CPU ? "cpu" : mst_wait_names[kind - 1];
+}
+
+uint64_t mst_code_waiting_ns(const struct mst_code_times *times)
+{
+    uint64_t ns = 0;
+    unsigned kind;
+
+    for (kind = 1; kind < MST_SPENT_KINDS; kind++)
+        ns = mst_add_saturated(ns, times->ns[kind]);
+    return ns;
+}
+
+uint64_t mst_code_total_ns(const struct mst_code_times *times)
+{
+    return mst_add_saturated(times->ns[MST_SPENT_CPU], mst_code_waiting_ns(times));
 }
 
 /* MST_SPENT_KINDS: a later version's. */

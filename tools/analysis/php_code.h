@@ -16,6 +16,10 @@
 
 struct mst_code_times { uint64_t ns[MST_SPENT_KINDS], samples[MST_SPENT_KINDS]; };
 
+/* All waiting; that and CPU time. */
+uint64_t mst_code_waiting_ns(const struct mst_code_times *times);
+uint64_t mst_code_total_ns(const struct mst_code_times *times);
+
 /* Texts are not NULL; file is "" where the function is PHP's own, line 0 where it is not known. */
 struct mst_php_frame { uint64_t id, line; char *function, *file; };
 

@@ -16,16 +16,6 @@
 
 /* ---- bills --------------------------------------------------------------------------------- */
 
-static uint64_t waiting_of(const struct mst_code_times *times)
-{
-    uint64_t ns = 0;
-    unsigned kind;
-
-    for (kind = 1; kind < MST_SPENT_KINDS; kind++)
-        ns += times->ns[kind];
-    return ns;
-}
-
 /* "database, 81.0 %" of the waiting; blank: there was none. */
 static void put_longest_wait(struct mst_doc_table *t, const struct mst_code_times *times)
 {
@@ -38,7 +28,8 @@ static void put_longest_wait(struct mst_doc_table *t, const struct mst_code_time
         mst_doc_blank(t);
     else
         mst_doc_words(t, "%s, %s", mst_code_kind_name(longest),
-                      mst_format_percent(mst_milli(times->ns[longest], waiting_of(times))).text);
+                      mst_format_percent(mst_milli(times->ns[longest],
+                                                   mst_code_waiting_ns(times))).text);
 }
 
 static void put_name(struct mst_doc_table *t, const struct mst_code_account *account,
@@ -92,7 +83,7 @@ static void put_bill(const struct mst_doc *doc, const struct mst_code_bill *bill
         put_name(&t, account, by);
         mst_doc_number(&t, mst_milli(account->total_ns, bill->total_ns));
         mst_doc_number(&t, account->times.ns[MST_SPENT_CPU]);
-        mst_doc_number(&t, waiting_of(&account->times));
+        mst_doc_number(&t, mst_code_waiting_ns(&account->times));
         put_longest_wait(&t, &account->times);
     }
     mst_doc_table_end(&t, doc, titles[by], "sortable");
@@ -132,11 +123,6 @@ bool mst_code_put(const struct mst_doc *doc, const struct mst_summary_server *se
 }
 
 /* ---- the flame graph's data ---------------------------------------------------------------- */
-
-static uint64_t total_of(const struct mst_code_times *times)
-{
-    return times->ns[MST_SPENT_CPU] + waiting_of(times);
-}
 
 static void put_frame(struct mst_json *j, const struct mst_php_frame *frame)
 {
@@ -182,7 +168,7 @@ static void put_data(struct mst_json *j, const struct mst_php_code *code)
     size_t i;
 
     for (i = 0; i < code->stack_count; i++)
-        all += total_of(&code->stacks[i].times);
+        all += mst_code_total_ns(&code->stacks[i].times);
     mst_json_begin(j, "code", '{');
     mst_json_begin(j, "frames", '[');
     for (i = 0; i < code->frame_count; i++)
@@ -190,8 +176,8 @@ static void put_data(struct mst_json *j, const struct mst_php_code *code)
     mst_json_end(j, ']');
     mst_json_begin(j, "stacks", '[');
     for (i = 0; i < code->stack_count; i++)
-        if (total_of(&code->stacks[i].times) <= all / SMALLEST_PART)
-            small += total_of(&code->stacks[i].times);
+        if (mst_code_total_ns(&code->stacks[i].times) <= all / SMALLEST_PART)
+            small += mst_code_total_ns(&code->stacks[i].times);
         else
             put_stack(j, code, &code->stacks[i]);
     mst_json_end(j, ']');

@@ -76,14 +76,7 @@ static void put_all_folded(struct mst_sink *sink, const struct mst_php_code *cod
 
 static uint64_t of_kind(const struct mst_php_stack *stack, bool waits)
 {
-    uint64_t ns = 0;
-    unsigned kind;
-
-    if (!waits)
-        return stack->times.ns[MST_SPENT_CPU];
-    for (kind = 1; kind < MST_SPENT_KINDS; kind++)
-        ns += stack->times.ns[kind];
-    return ns;
+    return waits ? mst_code_waiting_ns(&stack->times) : stack->times.ns[MST_SPENT_CPU];
 }
 
 /* The frame's index in "frames". */
