@@ -30,6 +30,8 @@ phpext_sources = \
 	phpapp/ext/mpmstat_arginfo.h \
 	phpapp/ext/code_place.c \
 	phpapp/ext/code_place.h \
+	phpapp/ext/opcache.c \
+	phpapp/ext/opcache.h \
 	phpapp/ext/pools.c \
 	phpapp/ext/pools.h \
 	phpapp/ext/profile.c \

@@ -40,6 +40,7 @@ static int copy_header(struct mst_copy *c, char error[MST_ERROR_MAX])
     take_over(&c->header, &now, offsetof(struct mst_header, server),
               offsetof(struct mst_header, section));
     take_over(&c->header, &now, offsetof(struct mst_header, requests_written), MST_HEADER_MIN);
+    take_over(&c->header, &now, offsetof(struct mst_header, deliveries_written), sizeof now);
     mst_header_terminate(&c->header);
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "base/host.h"
 #include "base/memory.h"
 #include "base/saturate.h"
+#include "segment/fields.h"
 
 static const char *producer_name(uint32_t producer)
 {
@@ -60,6 +61,32 @@ static void fill_window(struct mst_draft *m)
         s->no_idle_window_ns = s->no_idle_ns;
 }
 
+static uint64_t unless_zero(uint64_t value)
+{
+    return value != 0 ? value : MST_UNKNOWN;
+}
+
+/* Where it was asked and has memory, 0 is a number. */
+static void fill_opcache(struct mst_draft *m)
+{
+    const struct mst_opcache *o = &m->copy->header.opcache;
+    struct mst_snapshot *s = m->s;
+    bool has_memory = o->limit_bytes != 0;
+
+    if (m->copy->header.producer == MST_PRODUCER_PHP)
+        s->opcache = mst_opcache_names[o->state < MST_OPCACHE_STATE_COUNT ? o->state
+                                                                          : MST_OPCACHE_UNKNOWN];
+    s->opcache_limit_bytes = unless_zero(o->limit_bytes);
+    s->opcache_used_bytes = has_memory ? o->used_bytes : MST_UNKNOWN;
+    s->opcache_wasted_bytes = has_memory ? o->wasted_bytes : MST_UNKNOWN;
+    s->opcache_scripts = has_memory ? o->scripts : MST_UNKNOWN;
+    s->opcache_keys_limit = unless_zero(o->keys_limit);
+    s->opcache_keys = has_memory ? o->keys : MST_UNKNOWN;
+    s->opcache_hits = has_memory ? o->hits : MST_UNKNOWN;
+    s->opcache_misses = has_memory ? o->misses : MST_UNKNOWN;
+    s->opcache_restarts = has_memory ? o->restarts : MST_UNKNOWN;
+}
+
 static void fill_server(struct mst_draft *m, int running)
 {
     const struct mst_header *h = &m->copy->header;
@@ -92,6 +119,7 @@ static void fill_server(struct mst_draft *m, int running)
     s->lifecycle_capacity = h->section[MST_SECTION_LIFECYCLE].count;
     s->lifecycle_written = h->lifecycle_written;
     fill_window(m);
+    fill_opcache(m);
 }
 
 /* What the caller knows from outside the board. */

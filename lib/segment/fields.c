@@ -32,6 +32,7 @@ static const char *const class_names[MST_CLASS_COUNT] = { MST_CLASSES(NAME) };
 const char *const mst_kind_names[MST_KIND_COUNT]     = { MST_KINDS(NAME) };
 const char *const mst_reason_names[MST_REASON_COUNT] = { MST_REASONS(NAME) };
 const char *const mst_event_names[MST_EVENT_COUNT]   = { MST_EVENTS(NAME) };
+const char *const mst_opcache_names[MST_OPCACHE_STATE_COUNT] = { MST_OPCACHE_STATES(NAME) };
 const char *const mst_interval_names[MST_INTERVAL_COUNT] = { MST_INTERVALS(NAME) };
 const char *const mst_wait_names[MST_WAIT_COUNT]     = { MST_WAITS(NAME) };
 const char *const mst_other_end_kind_names[MST_END_KIND_COUNT] = { MST_END_KINDS(NAME) };
@@ -43,6 +44,16 @@ unsigned mst_wait_named(const char *name)
     while (i < MST_WAIT_COUNT && (name == NULL || strcmp(name, mst_wait_names[i]) != 0))
         i++;
     return i;
+}
+
+enum mst_opcache_state mst_opcache_named(const char *name)
+{
+    unsigned i;
+
+    for (i = 0; name != NULL && i < MST_OPCACHE_STATE_COUNT; i++)
+        if (strcmp(name, mst_opcache_names[i]) == 0)
+            return i;
+    return MST_OPCACHE_UNKNOWN;
 }
 
 bool mst_other_end_says_kind(const char *name, const char *kind)

@@ -106,10 +106,13 @@ extern const char *const mst_phase_names[MST_PHASE_COUNT];
 extern const char *const mst_kind_names[MST_KIND_COUNT];
 extern const char *const mst_reason_names[MST_REASON_COUNT];
 extern const char *const mst_event_names[MST_EVENT_COUNT];
+extern const char *const mst_opcache_names[MST_OPCACHE_STATE_COUNT];
 extern const char *const mst_interval_names[MST_INTERVAL_COUNT];
 extern const char *const mst_wait_names[MST_WAIT_COUNT];
 extern const char *const mst_other_end_kind_names[MST_END_KIND_COUNT];
 
+/* MST_OPCACHE_UNKNOWN also: there is none of that name. `name` can be NULL. */
+enum mst_opcache_state mst_opcache_named(const char *name);
 /* The kind of wait of that name; MST_WAIT_COUNT: none. `name` can be NULL. */
 unsigned mst_wait_named(const char *name);
 

@@ -80,6 +80,16 @@ enum mst_ready {
     MST_READY_ENDED         /* a process lost pages of it: recording has ended */
 };
 
+/* What OPcache said of itself (PHP's opcache_get_status()) as a worker asked it last: once a
+ * second at most, as a request ends. All of it changes. */
+struct mst_opcache {
+    uint64_t looked_ns;             /* CLOCK_MONOTONIC of then; 0: never */
+    uint64_t state;                 /* enum mst_opcache_state */
+    uint64_t used_bytes, wasted_bytes, limit_bytes;   /* 0 each, as all below: not known */
+    uint64_t scripts, keys, keys_limit;
+    uint64_t hits, misses, restarts;                  /* since PHP started */
+};
+
 /* The first page. Constant after `ready` is set, except the words marked (changes). */
 struct mst_header {
     char     magic[8];              /* MST_MAGIC */
@@ -142,6 +152,7 @@ struct mst_header {
     uint64_t http2_workers_limit;   /* (changes) of each process: H2MaxWorkers; 0: no mod_http2, or
                                      * an older writer */
     uint64_t code_samples_written __attribute__((aligned(64)));   /* (changes) a ring head */
+    struct mst_opcache opcache __attribute__((aligned(64)));       /* (changes) of PHP's boards */
 } __attribute__((aligned(64)));
 
 /* Where the header says that a section is. A section that an older writer lacks has a count

@@ -70,7 +70,12 @@
     X(FORK, "fork") X(EXIT, "exit") X(GENERATION, "generation") \
     X(LIMIT, "limit") X(FORK_FAILED, "fork-failed")
 
+/* Of PHP's OPcache. A full one takes no more scripts. */
+#define MST_OPCACHE_STATES(X) \
+    X(UNKNOWN, "unknown") X(OFF, "off") X(ON, "on") X(FULL, "full") X(RESTARTING, "restarting")
+
 #define MST_ENUM_MEMBER(prefix, suffix) prefix##suffix,
+#define MST_X_OPCACHE(s, n) MST_ENUM_MEMBER(MST_OPCACHE_, s)
 #define MST_X_STATE(s, n)  MST_ENUM_MEMBER(MST_STATE_, s)
 #define MST_X_PHASE(s, n)  MST_ENUM_MEMBER(MST_PHASE_, s)
 #define MST_X_INTERVAL(s, n) MST_ENUM_MEMBER(MST_INTERVAL_, s)
@@ -88,6 +93,7 @@ enum mst_other_end_kind { MST_END_KINDS(MST_X_END_KIND) MST_END_KIND_COUNT };
 enum mst_class  { MST_CLASSES(MST_X_CLASS)  MST_CLASS_COUNT };
 enum mst_kind   { MST_KINDS(MST_X_KIND)     MST_KIND_COUNT };
 enum mst_reason { MST_REASONS(MST_X_REASON) MST_REASON_COUNT };
+enum mst_opcache_state { MST_OPCACHE_STATES(MST_X_OPCACHE) MST_OPCACHE_STATE_COUNT };
 enum mst_event  { MST_EVENTS(MST_X_EVENT)   MST_EVENT_COUNT };
 
 enum mst_producer { MST_PRODUCER_APACHE = 1, MST_PRODUCER_PHP = 2 };

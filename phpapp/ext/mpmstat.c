@@ -13,6 +13,7 @@
 #include "label.h"
 #include "lifecycle.h"
 #include "mpmstat_arginfo.h"
+#include "opcache.h"
 #include "pools.h"
 #include "profile.h"
 #include "request.h"
@@ -145,6 +146,7 @@ static PHP_RSHUTDOWN_FUNCTION(mpmstat)
     if (MPMSTAT_G(active)) {
         mst_request_note();
         mst_pool_limit_look(&mst_php.board, MPMSTAT_G(label_index), MPMSTAT_G(start_ns));
+        mst_opcache_look(MPMSTAT_G(start_ns));
     }
     return SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <zend_compile.h>
+#include <zend_extensions.h>
 #include <zend_execute.h>
 #include <zend_gc.h>
 #if PHP_VERSION_ID >= 80000
@@ -99,8 +100,34 @@ static zend_op_array *see_compilation(zend_file_handle *file, int type)
         return next_compile_file(file, type);
     began_ns = mst_clock_read(CLOCK_THREAD_CPUTIME_ID);
     compiled = next_compile_file(file, type);
-    MPMSTAT_G(compile_ns) += mst_clock_read(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+    MPMSTAT_G(compiled_until_ns) = mst_clock_read(CLOCK_THREAD_CPUTIME_ID);
+    MPMSTAT_G(compile_ns) += MPMSTAT_G(compiled_until_ns) - began_ns;
     return compiled;
+}
+
+/* What OPcache does with a script after that belongs to it: it optimizes the script, which can take
+ * longer, and keeps it where there is room. */
+static zend_op_array *(*opcache_compile_file)(zend_file_handle *, int);
+
+static zend_op_array *see_opcache(zend_file_handle *file, int type)
+{
+    zend_op_array *compiled = opcache_compile_file(file, type);
+
+    if (MPMSTAT_G(compiled_until_ns) > 0)
+        MPMSTAT_G(compile_ns) += mst_clock_read(CLOCK_THREAD_CPUTIME_ID)
+                               - MPMSTAT_G(compiled_until_ns);
+    MPMSTAT_G(compiled_until_ns) = 0;
+    return compiled;
+}
+
+/* OPcache puts its function in front of that above after all modules have started. A process does
+ * so with its first request; several threads that do it at once store the same. */
+static void stand_before_opcache(void)
+{
+    if (zend_compile_file == see_opcache || zend_get_extension("Zend OPcache") == NULL)
+        return;
+    opcache_compile_file = zend_compile_file;
+    zend_compile_file = see_opcache;
 }
 
 /* The engine looks for garbage where 10,000 roots or more can be it. Destructors that it calls then
@@ -161,6 +188,8 @@ void mst_request_stop_watching(void)
 {
     if (sapi_module.read_post == time_reading)
         sapi_module.read_post = next_read_post;
+    if (zend_compile_file == see_opcache)
+        zend_compile_file = opcache_compile_file;
     if (zend_compile_file == see_compilation)
         zend_compile_file = next_compile_file;
     if (gc_collect_cycles == see_collection)
@@ -302,8 +331,10 @@ void mst_request_begin(void)
 {
     if (!is_request() || (is_outside() && !mst_lifecycle_join()))
         return;
-    if (MPMSTAT_G(joined) != mst_php.joins)
+    if (MPMSTAT_G(joined) != mst_php.joins) {
         mst_lifecycle_thread();
+        stand_before_opcache();
+    }
     MPMSTAT_G(start_ns) = mst_now_ns();
     read_handover(MPMSTAT_G(start_ns) - MPMSTAT_G(upload_ns));
     read_script();
@@ -311,7 +342,7 @@ void mst_request_begin(void)
     MPMSTAT_G(fatal) = MPMSTAT_G(maybe_fatal) = false;
     MPMSTAT_G(compiled) = MPMSTAT_G(executed) = false;
     MPMSTAT_G(marks) = 0;
-    MPMSTAT_G(compile_ns) = MPMSTAT_G(gc_ns) = 0;
+    MPMSTAT_G(compile_ns) = MPMSTAT_G(compiled_until_ns) = MPMSTAT_G(gc_ns) = 0;
     show_on_worker();
     read_cpu(&MPMSTAT_G(user_ns), &MPMSTAT_G(system_ns));
     mst_waits_begin(MPMSTAT_G(start_ns), MPMSTAT_G(user_ns) == MST_UNKNOWN ? MST_UNKNOWN

@@ -135,6 +135,8 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     uint32_t  label_index, stripe, worker_index;
     uint64_t  id, start_ns, wait_ns, user_ns, system_ns;
     uint64_t  compile_ns;          /* CPU time for scripts that OPcache did not have */
+    uint64_t  compiled_until_ns;   /* the thread's CPU time when one of them was compiled, while
+                                    * OPcache goes on with it; else 0 */
     uint64_t  gc_ns;               /* CPU time for collecting garbage */
     uint64_t  upload_ns;           /* blocked in reading the body before the request began */
     char      script[MST_PATH_MAX];

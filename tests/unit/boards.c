@@ -222,6 +222,16 @@ static void fill_php(struct mst_snapshot *s)
     s->producer = "php";
     s->sapi = "fpm-fcgi";
     s->path = "/run/mpmstat/php/33.board";
+    s->opcache = "on";
+    s->opcache_used_bytes = 50331648;
+    s->opcache_wasted_bytes = 0;
+    s->opcache_limit_bytes = 134217728;
+    s->opcache_scripts = 812;
+    s->opcache_keys = 1500;
+    s->opcache_keys_limit = 16229;
+    s->opcache_hits = 123456;
+    s->opcache_misses = 812;
+    s->opcache_restarts = 1;
     s->owner = 33;
     s->pid = 77;
     s->started_ns = 0;

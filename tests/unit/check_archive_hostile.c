@@ -45,6 +45,7 @@ static const char rows[] =
     "INSERT INTO frames VALUES (2, 1, '{main}', 'i.php', 1);"
     "INSERT INTO stacks VALUES (2, 2, NULL, 1);"
     "INSERT INTO php_samples VALUES (2, 1, 1000000004, 1000000003, 7, 2, 'cpu', 10000000);"
+    "INSERT INTO opcache VALUES (2, 1000000000, 'on', 10, 0, 20, 3, 4, 5, 6, 7, 0);"
     "INSERT INTO lifecycle VALUES (1, 1, 1000000000, 'exit', 'child', 7, 6, 0, 0, 5, 1, 0, "
     "'clean');"
     "INSERT INTO samples (server_id, time_ns, moment, workers_limit, workers_busy) VALUES "
@@ -207,7 +208,7 @@ static void refuse_to_write(const char *because)
 static const char *const tables[] = {
     "runs", "client_results", "client_requests", "generators", "servers", "settings",
     "server_requests", "php_requests",
-    "php_waits", "ends", "marks", "frames", "stacks", "php_samples", "lifecycle",
+    "php_waits", "ends", "marks", "frames", "stacks", "php_samples", "opcache", "lifecycle",
     "samples", "pool_samples", "process_samples",
     "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",
     "findings", "notes", "studies", "study_files", "steps",

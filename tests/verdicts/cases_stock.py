@@ -106,7 +106,8 @@ MANY = ("<?php\n" + "".join(f"function f{i}($a) {{ return $a . '{i}' . strlen($a
                             for i in range(3000)) + "echo 'done';")
 
 
-@case("compiling", also="cpu", maybe="application-cpu", follows="cpu<compiling")
+@case("compiling", also="cpu", maybe="application-cpu", follows="cpu<compiling",
+      says="OPcache is off.")
 def no_opcache_on_mod_php(stage):
     apache = stage.apache("prefork", "php_admin_flag opcache.enable off\n", stock=True,
                           mod_php=True)
@@ -114,11 +115,24 @@ def no_opcache_on_mod_php(stage):
     return stage.record(*stage.wrk("/many.php", 4))
 
 
-@case("compiling", also="cpu", maybe="application-cpu php-workers", follows="cpu<compiling")
+@case("compiling", also="cpu", maybe="application-cpu php-workers", follows="cpu<compiling",
+      says="OPcache is off.")
 def no_opcache_on_the_stock_pool(stage):
     apache, _ = stage.stock_php(settings={"opcache.enable": "0"})
     apache.page("many.php", MANY)
     return stage.record(*stage.wrk("/many.php", 4))
+
+
+@case("compiling", also="cpu", maybe="application-cpu php-workers", follows="cpu<compiling",
+      says="full: ")
+def an_opcache_without_room(stage):
+    """Eight MiB, of which the strings have two: eight such files do not fit."""
+    apache, _ = stage.stock_php(settings={"opcache.memory_consumption": "8",
+                                          "opcache.interned_strings_buffer": "2"})
+    for name in "ghijklmn":
+        apache.page(f"{name}.php", MANY.replace("function f", f"function {name}"))
+    apache.page("all.php", "<?php foreach (range('g', 'n') as $f) include __DIR__ . \"/$f.php\";")
+    return stage.record(*stage.wrk("/all.php", 4))
 
 
 @case("sleep cold-start", also="cold-start", within=2, maybe="tail", says="The first answer came",

@@ -138,10 +138,10 @@ def judge(wanted, findings):
     if first in wanted.expected:
         missing = wanted.also - set(codes[:wanted.within] if wanted.within else codes)
         missing |= set(unlinked(wanted, findings))
-        if not any(wanted.says in f.get("text", "") for f in findings
-                   if f["code"] in wanted.expected | wanted.also):
+        if wanted.says and not any(wanted.says in f.get("text", "") for f in findings
+                                   if f["code"] in wanted.expected | wanted.also):
             return "wrong", f'"{wanted.says}" is not said'
-        said = next(f for f in findings if f["code"] == first)
+        said = next((f for f in findings if f["code"] == first), {})
         named = (said.get("place") or {}).get("function", "")
         if wanted.place and named != wanted.place:
             return "wrong" if named else "empty", f"it is in {named or 'no function'}"

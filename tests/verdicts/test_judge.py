@@ -34,6 +34,7 @@ def test_judge(words, outcome):
 def test_a_control_wants_nothing():
     wanted = Case("a-control", {"nothing"}, None)
     assert judge(wanted, findings("nothing"))[0] == "right"
+    assert judge(wanted, [])[0] == "right"
     assert judge(wanted, findings("cpu"))[0] == "wrong"
 
 

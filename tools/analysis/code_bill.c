@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/saturate.h"
+#include "segment/format.h"
 
 static void add_times(struct mst_code_times *to, const struct mst_code_times *times)
 {
@@ -32,6 +33,15 @@ static int by_function(const void *left, const void *right)
         return (a->frame != NULL) - (b->frame != NULL);
     order = strcmp(a->frame->file, b->frame->file);
     return order != 0 ? order : strcmp(a->frame->function, b->frame->function);
+}
+
+static int by_script(const void *left, const void *right)
+{
+    const struct mst_code_account *a = left, *b = right;
+
+    if (a->frame == NULL || b->frame == NULL)
+        return (a->frame != NULL) - (b->frame != NULL);
+    return strcmp(a->frame->file, b->frame->file);
 }
 
 static int by_total(const void *left, const void *right)
@@ -68,9 +78,25 @@ static void merge(struct mst_code_bill *bill, int compare(const void *, const vo
     bill->count = (size_t)(last - accounts) + 1;
 }
 
-bool mst_code_bill_make(struct mst_code_bill *bill, const struct mst_php_code *code,
-                        enum mst_bill_by by)
+/* The function in the outermost file of a stack; NULL: none is in a file. */
+static const struct mst_php_frame *frame_of_script(const struct mst_php_code *code,
+                                                   const struct mst_php_stack *stack)
 {
+    const struct mst_php_frame *frames[MST_STACK_DEPTH + 1];
+    size_t depth = mst_php_code_walk(code, stack, frames, MST_STACK_DEPTH + 1), i = 0;
+
+    while (i < depth && frames[i]->file[0] == '\0')
+        i++;
+    return i < depth ? frames[i] : NULL;
+}
+
+static bool make_bill(struct mst_code_bill *bill, const struct mst_php_code *code,
+                      enum mst_bill_by by)
+{
+    static int (*const same[])(const void *, const void *) = {
+        [MST_BILL_BY_COMPONENT] = by_component, [MST_BILL_BY_FUNCTION] = by_function,
+        [MST_BILL_BY_SCRIPT] = by_script,
+    };
     struct mst_component component;
     size_t i;
 
@@ -86,7 +112,8 @@ bool mst_code_bill_make(struct mst_code_bill *bill, const struct mst_php_code *c
         if (account->total_ns == 0)
             continue;
         account->times = stack->times;
-        account->frame = mst_php_code_named(code, stack);
+        account->frame = by == MST_BILL_BY_SCRIPT ? frame_of_script(code, stack)
+                                                  : mst_php_code_named(code, stack);
         mst_component_of(&component, account->frame != NULL ? account->frame->file : "");
         memcpy(account->component, component.name, sizeof account->component);
         add_times(&bill->times, &stack->times);
@@ -95,16 +122,36 @@ bool mst_code_bill_make(struct mst_code_bill *bill, const struct mst_php_code *c
     bill->total_ns = mst_code_total_ns(&bill->times);
     if (by == MST_BILL_BY_COMPONENT)
         merge(bill, by_function);   /* so that a component's frame is its dearest function */
-    merge(bill, by == MST_BILL_BY_COMPONENT ? by_component : by_function);
+    merge(bill, same[by]);
     if (bill->count > 0)
         qsort(bill->accounts, bill->count, sizeof *bill->accounts, by_total);
     return true;
 }
 
-void mst_code_bill_free(struct mst_code_bill *bill)
+bool mst_code_bills_make(struct mst_code_bills *bills, sqlite3 *db, int64_t server_id)
 {
-    free(bill->accounts);
-    *bill = (struct mst_code_bill){ .accounts = NULL };
+    bool fine;
+    unsigned i;
+
+    if (bills->server_id == server_id)
+        return true;
+    mst_code_bills_free(bills);
+    fine = mst_php_code_read(&bills->code, db, server_id);
+    for (i = 0; i < MST_BILLS && fine; i++)
+        fine = make_bill(&bills->by[i], &bills->code, i);
+    if (fine)
+        bills->server_id = server_id;
+    return fine;
+}
+
+void mst_code_bills_free(struct mst_code_bills *bills)
+{
+    unsigned i;
+
+    for (i = 0; i < MST_BILLS; i++)
+        free(bills->by[i].accounts);
+    mst_php_code_free(&bills->code);
+    *bills = (struct mst_code_bills){ .server_id = 0 };
 }
 
 const struct mst_code_account *mst_code_bill_most(const struct mst_code_bill *bill, unsigned kind)

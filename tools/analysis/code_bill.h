@@ -1,7 +1,7 @@
-/* code_bill.h - what PHP's code costs: CPU time and waiting by function, or by component.
+/* code_bill.h - what PHP's code costs: CPU time and waiting by function, by component, by script.
  *
  * A sample is on the account of the function that is named of its stack (read/call_place.h): a
- * plugin pays for what a library does for it.
+ * plugin pays for what a library does for it. By script it is on that of the outermost file.
  */
 #ifndef MPMSTAT_CODE_BILL_H
 #define MPMSTAT_CODE_BILL_H
@@ -9,12 +9,15 @@
 #include "analysis/php_code.h"
 #include "read/component.h"
 
-enum mst_bill_by { MST_BILL_BY_FUNCTION, MST_BILL_BY_COMPONENT };
+enum mst_bill_by {
+    MST_BILL_BY_COMPONENT, MST_BILL_BY_FUNCTION, MST_BILL_BY_SCRIPT, MST_BILLS,
+};
 
 struct mst_code_account {
     char                  component[MST_COMPONENT_MAX];   /* "": not known */
-    const struct mst_php_frame *frame;   /* by component: one with much of it; NULL: none is in a
-                                          * file, as in code that PHP calls itself */
+    const struct mst_php_frame *frame;   /* by component: one with much of it; by script: one in
+                                          * it; NULL: none is in a file, as in code that PHP calls
+                                          * itself */
     struct mst_code_times times;
     uint64_t              total_ns;
 };
@@ -26,10 +29,17 @@ struct mst_code_bill {
     uint64_t                 total_ns;
 };
 
-/* False: memory ran out. The code must live as long as the bill. Free with mst_code_bill_free(). */
-bool mst_code_bill_make(struct mst_code_bill *bill, const struct mst_php_code *code,
-                        enum mst_bill_by by);
-void mst_code_bill_free(struct mst_code_bill *bill);
+/* The code of a server with all its bills. It begins as { 0 }. */
+struct mst_code_bills {
+    int64_t              server_id;      /* 0: none */
+    struct mst_php_code  code;
+    struct mst_code_bill by[MST_BILLS];
+};
+
+/* Does nothing where they are that server's already. False: the archive cannot be read, or memory
+ * ran out. Free with mst_code_bills_free() in any case. */
+bool mst_code_bills_make(struct mst_code_bills *bills, sqlite3 *db, int64_t server_id);
+void mst_code_bills_free(struct mst_code_bills *bills);
 
 /* The account with most of that kind of time; NULL: there is none. */
 const struct mst_code_account *mst_code_bill_most(const struct mst_code_bill *bill, unsigned kind);

@@ -8,6 +8,7 @@
 #include "archive/guard.h"
 #include "archive/query.h"
 #include "base/array.h"
+#include "segment/fields.h"
 
 /* Most servers of one run that are read: later steps cost time quadratic in their number. */
 #define SERVERS_MAX 5000u
@@ -246,11 +247,31 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
     return mst_query_done(&q);
 }
 
+static bool read_opcache(struct mst_summary_server *s, sqlite3 *db)
+{
+    struct mst_query q = mst_query_ask(db,
+        "SELECT state, used_bytes, wasted_bytes, limit_bytes, scripts, keys, keys_limit, restarts "
+        "- (SELECT restarts FROM opcache WHERE server_id = :id ORDER BY rowid LIMIT 1) AS restarts "
+        "FROM opcache WHERE server_id = :id ORDER BY rowid DESC LIMIT 1", s->id);
+    const struct mst_row_member members[] = {
+        { "used_bytes", &s->opcache.used_bytes }, { "wasted_bytes", &s->opcache.wasted_bytes },
+        { "limit_bytes", &s->opcache.limit_bytes }, { "scripts", &s->opcache.scripts },
+        { "keys", &s->opcache.keys }, { "keys_limit", &s->opcache.keys_limit },
+        { "restarts", &s->opcache.restarts },
+    };
+
+    if (mst_query_next(&q)) {
+        s->opcache.state = mst_opcache_named(mst_row_text(&q, "state"));
+        mst_row_numbers(&q, members, sizeof members / sizeof *members);
+    }
+    return mst_query_done(&q);
+}
+
 static bool read_server(struct mst_summary_server *s, sqlite3 *db, struct mst_summary *run)
 {
     return mst_summary_read_requests(run, s, db) && mst_summary_account(s) &&
            mst_summary_read_ends(s, db) && read_samples(s, db, run) &&
-           read_listen_queue(s, db) && read_memory(s, db) &&
+           read_listen_queue(s, db) && read_memory(s, db) && read_opcache(s, db) &&
            mst_summary_read_resources(s, db, run) && mst_summary_read_at_once(s, db, run);
 }
 

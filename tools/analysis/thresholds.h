@@ -91,6 +91,8 @@
 #define MST_LAST_MOMENT_NS         (200 * MST_NS_PER_MS)
 /* From this share of the workers' busy time on, one label or wait has most of it. */
 #define MST_HOLDER_TIME_MILLI      500u
+/* OPcache has no room for large scripts where less of its memory is free. */
+#define MST_OPCACHE_FREE_MILLI     200u
 /* A place in PHP's code is named from so many samples on, where it has so much of their time; its
  * calls are counted where one call stack has nearly all of its time. */
 #define MST_IN_CODE_SAMPLES_MIN    30u

@@ -27,7 +27,7 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 
-#define MST_STATEMENT_COUNT   43
+#define MST_STATEMENT_COUNT   44
 #define MST_STATEMENT_VALUES  64     /* columns of the widest table, and some */
 
 struct mst_statement {

@@ -227,6 +227,21 @@ int mst_archive_add_php_sample(struct mst_archive *a, int64_t server_id,
     return insert_php_samples(a, &row);
 }
 
+int mst_archive_add_opcache(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                            const struct mst_opcache *o)
+{
+    const struct opcache_row row = {
+        .server_id = NUMBER(server_id), .time_ns = NUMBER(wall_ns),
+        .state = TEXT(mst_opcache_names[o->state]), .used_bytes = NUMBER(o->used_bytes),
+        .wasted_bytes = NUMBER(o->wasted_bytes), .limit_bytes = NUMBER(o->limit_bytes),
+        .scripts = NUMBER(o->scripts), .keys = NUMBER(o->keys),
+        .keys_limit = NUMBER(o->keys_limit), .hits = NUMBER(o->hits),
+        .misses = NUMBER(o->misses), .restarts = NUMBER(o->restarts),
+    };
+
+    return o->state == MST_OPCACHE_UNKNOWN ? 0 : insert_opcache(a, &row);
+}
+
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key)
 {

@@ -6,7 +6,7 @@
 -- NULL is "not known", never 0. The rows with a run's id are the run.
 
 PRAGMA application_id = 0x6d706d73;  -- "mpms"
-PRAGMA user_version = 9;             -- the version of this schema
+PRAGMA user_version = 10;            -- the version of this schema
 
 -- One recording. The row is written before the load begins, with complete = 0 and outcome
 -- 'unfinished'. It stays so if the recording itself is killed.
@@ -333,6 +333,23 @@ CREATE TABLE IF NOT EXISTS php_samples (
     weight_ns         INTEGER NOT NULL   -- of CPU time or waiting, for which the sample stands
 );
 CREATE INDEX IF NOT EXISTS php_samples_server ON php_samples (server_id);
+
+-- PHP's OPcache: before the load, and each time that its state or its scripts had changed.
+CREATE TABLE IF NOT EXISTS opcache (
+    server_id         INTEGER NOT NULL REFERENCES servers(id),
+    time_ns           INTEGER NOT NULL,  -- instant
+    state             TEXT NOT NULL,     -- 'off', 'on', 'full', 'restarting'
+    used_bytes        INTEGER,           -- NULL, as all that follow: it is off
+    wasted_bytes      INTEGER,           -- of scripts that have changed since
+    limit_bytes       INTEGER,
+    scripts           INTEGER,           -- that it holds
+    keys              INTEGER,           -- names under which it finds them
+    keys_limit        INTEGER,
+    hits              INTEGER,           -- since it started
+    misses            INTEGER,
+    restarts          INTEGER            -- since PHP started
+);
+CREATE INDEX IF NOT EXISTS opcache_server ON opcache (server_id);
 
 -- Starts and ends of processes, restarts, limits.
 CREATE TABLE IF NOT EXISTS lifecycle (

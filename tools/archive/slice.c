@@ -46,7 +46,7 @@ struct table { const char *name, *time; bool has_moment; };
 static const struct table of_server[] = {
     { "server_requests", APACHES_END, false }, { "php_requests", PHPS_END, false },
     { "marks", "time_ns", false }, { "php_samples", "time_ns", false },
-    { "lifecycle", "time_ns", false },
+    { "lifecycle", "time_ns", false }, { "opcache", "time_ns", false },
     { "samples", "time_ns", true }, { "pool_samples", "time_ns", true },
     { "process_samples", "time_ns", false }, { "memory_samples", "time_ns", false },
 };

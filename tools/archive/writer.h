@@ -124,6 +124,9 @@ int mst_archive_add_stack(struct mst_archive *a, int64_t server_id, uint64_t id,
 int mst_archive_add_php_sample(struct mst_archive *a, int64_t server_id,
                                const struct mst_code_sample *sample, uint64_t stack_id,
                                uint64_t wall_ns, uint64_t request_wall_ns, uint64_t key);
+/* A sample's; nothing where its state is not known. */
+int mst_archive_add_opcache(struct mst_archive *a, int64_t server_id, uint64_t wall_ns,
+                            const struct mst_opcache *opcache);
 int mst_archive_add_lifecycle(struct mst_archive *a, int64_t server_id,
                               const struct mst_lifecycle *event, uint64_t wall_ns, uint64_t key);
 /* That the server's parent does not run: was stopped then, or ended after that. */

@@ -356,6 +356,8 @@ static bool sample_server(struct sampling *p)
     s->listen_queue_limit = now->listen_queue_limit;
     memcpy(s->listen_address, now->listen_address, sizeof s->listen_address);
     memcpy(s->listen_pool, now->listen_pool, sizeof s->listen_pool);
+    if (mst_archive_add_opcache(p->e->archive, p->s->id, now->wall_ns, &now->opcache) != 0)
+        return false;
     s->http2_workers_limit = now->http2_workers_limit;
     s->forks[MST_KIND_CHILD] = n.forks;
     s->exits[MST_REASON_CLEAN] = n.exits;

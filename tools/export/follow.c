@@ -65,10 +65,9 @@ struct mst_follow {
 
 /* The server that the record is of: a new start of it is a server of its own, whose spans have
  * other ids. -1: the archive failed. */
-static int find_server(struct board *b, uint64_t key)
+static int find_server(struct board *b, uint64_t start)
 {
     struct mst_follow *f = b->follow;
-    uint64_t start = key >> MST_SOURCE_TICKET_BITS;
 
     if (b->server != 0 && b->start == start)
         return 0;
@@ -76,6 +75,15 @@ static int find_server(struct board *b, uint64_t key)
     return mst_archive_add_server(f->archive, f->run, mst_source_name(b->source),
                                   mst_source_local(b->source), mst_source_identity(b->source),
                                   &b->server);
+}
+
+/* PHP's code, for the places that requests waited in. */
+static int on_frame(void *context, uint64_t id, const struct mst_frame *frame)
+{
+    struct board *b = context;
+
+    return find_server(b, id >> MST_SOURCE_CODE_BITS) != 0
+           ? -1 : mst_archive_add_frame(b->follow->archive, b->server, id, frame);
 }
 
 static bool are_sound(const uint64_t *ns, size_t count)
@@ -102,7 +110,7 @@ static int on_request(void *context, const struct mst_request *r,
         return 0;
     }
     f->waiting++;
-    return find_server(b, key) != 0
+    return find_server(b, key >> MST_SOURCE_TICKET_BITS) != 0
            ? -1 : mst_archive_add_request(f->archive, b->server, r, names, wall_start_ns, key,
                                           false);
 }
@@ -118,22 +126,31 @@ static int on_php_request(void *context, const struct mst_php_request *r,
         (mst_php_waits_known(r) && !are_sound(r->waits_ns, MST_WAIT_COUNT)))
         return 0;
     f->php_requests++;
-    return find_server(b, key) != 0
+    return find_server(b, key >> MST_SOURCE_TICKET_BITS) != 0
            ? -1 : mst_archive_add_php_request(f->archive, b->server, r, names, wall_start_ns, key,
                                               false);
 }
 
 /* ---- the archive --------------------------------------------------------------------------- */
 
+/* The servers and their code are added again with the next records. */
+static void forget_servers(struct mst_follow *f)
+{
+    struct board *b;
+
+    for (b = f->boards; b != NULL; b = b->next) {
+        b->server = 0;
+        mst_source_forget_code(b->source);
+    }
+}
+
 static bool open_archive(struct mst_follow *f)
 {
     const struct mst_archive_run run = { .started_ns = mst_realtime_ns(),
                                          .tool_threads = MST_UNKNOWN };
     char error[MST_ERROR_MAX];
-    struct board *b;
 
-    for (b = f->boards; b != NULL; b = b->next)
-        b->server = 0;
+    forget_servers(f);
     f->turn = (struct rows){ 0 };
     f->turned_ns = mst_now_ns();
     f->php_requests = f->waiting = f->settled = f->settling = 0;
@@ -193,7 +210,6 @@ static uint64_t number_after(uint64_t last, uint64_t deleted)
 static bool forget_earlier(struct mst_follow *f)
 {
     struct rows last = { 0 };
-    struct board *b;
     bool fine;
 
     if (mst_elapsed(f->turned_ns, mst_now_ns()) < TURN_NS &&
@@ -204,9 +220,10 @@ static bool forget_earlier(struct mst_follow *f)
            execute(f, "DELETE FROM php_waits WHERE rowid <= :id", f->turn.waits) &&
            execute(f, "DELETE FROM servers WHERE run_id = :id AND id NOT IN (SELECT server_id "
                       "FROM server_requests UNION SELECT server_id FROM php_requests)",
-                   (uint64_t)f->run);
-    for (b = f->boards; b != NULL; b = b->next)
-        b->server = 0;
+                   (uint64_t)f->run) &&
+           execute(f, "DELETE FROM frames WHERE server_id NOT IN (SELECT id FROM servers WHERE "
+                      "run_id = :id)", (uint64_t)f->run);
+    forget_servers(f);
     f->turn.requests = number_after(last.requests, f->turn.requests);
     f->turn.waits = number_after(last.waits, f->turn.waits);
     f->turned_ns = mst_now_ns();
@@ -312,6 +329,7 @@ static bool poll_board(struct mst_follow *f, struct board *b)
 {
     const struct mst_source_events events = {
         .context = b, .on_request = on_request, .on_php_request = on_php_request,
+        .on_frame = on_frame,
     };
     char error[MST_ERROR_MAX];
     uint64_t lost;

@@ -22,8 +22,9 @@ static const char php_sql[] =
     "SELECT key, pid, memory_bytes, script "
     "FROM main.php_requests WHERE rowid = :id";
 static const char waits_sql[] =
-    "SELECT kind, end, calls, failed, wait_ns FROM php_waits WHERE server_id = :id AND key = :key "
-    "ORDER BY end IS NULL, rowid";
+    "SELECT kind, end, calls, failed, wait_ns, function, file, line FROM php_waits w LEFT JOIN "
+    "frames f ON f.server_id = w.server_id AND f.frame = w.frame "
+    "WHERE w.server_id = :id AND key = :key GROUP BY w.rowid ORDER BY end IS NULL, w.rowid";
 
 bool mst_export_is_chosen(const struct mst_export_choice *choice, const struct mst_request *r,
                           const char *label)
@@ -58,6 +59,9 @@ static void read_wait(struct mst_export_request *r, struct mst_query *q)
         .failed = mst_row_number(q, "failed"),
     };
     mst_row_copy(q, "end", w->end, sizeof w->end);
+    mst_row_copy(q, "function", w->from.function, sizeof w->from.function);
+    mst_row_copy(q, "file", w->from.file, sizeof w->from.file);
+    w->from.line = mst_row_is_null(q, "line") ? 0 : mst_row_number(q, "line");
     r->wait_count++;
 }
 

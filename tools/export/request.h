@@ -2,8 +2,9 @@
 #ifndef MPMSTAT_EXPORT_REQUEST_H
 #define MPMSTAT_EXPORT_REQUEST_H
 
-#include "read/split.h"
 #include "export/export.h"
+#include "read/call_place.h"
+#include "read/split.h"
 #include "segment/format.h"
 #include "segment/records.h"
 
@@ -13,6 +14,7 @@ struct mst_export_wait {
     unsigned kind;               /* enum mst_wait */
     uint64_t wait_ns, calls, failed;
     char     end[MST_NAME_MAX];  /* "": several, or not known */
+    struct mst_code_at from;     /* PHP's code that most of it was called from; all "": not known */
 };
 
 struct mst_export_request {

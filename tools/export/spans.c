@@ -110,6 +110,15 @@ static void name_wait(char *name, size_t size, const struct mst_export_wait *w)
         snprintf(name, size, "%s%s%s", kind, w->end[0] != '\0' ? " " : "", w->end);
 }
 
+/* PHP's code that a wait was called from. Texts that are not known are left out. */
+static void add_code(struct mst_json *j, const struct mst_code_at *from)
+{
+    mst_otlp_text(j, "code.function.name", from->function);
+    mst_otlp_text(j, "code.file.path", from->file);
+    if (from->line > 0)
+        mst_otlp_number(j, "code.line.number", from->line);
+}
+
 static void add_wait(struct spans *s, const char *parent, const struct mst_export_wait *w,
                      uint64_t *at_ns, uint64_t ns)
 {
@@ -126,6 +135,7 @@ static void add_wait(struct spans *s, const char *parent, const struct mst_expor
         mst_otlp_address(s->j, w->end);
         mst_otlp_number(s->j, "mpmstat.calls", w->calls);
         mst_otlp_number(s->j, "mpmstat.calls.failed", w->failed);
+        add_code(s->j, &w->from);
     }
     end_span(s, false);
 }

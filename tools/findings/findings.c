@@ -271,6 +271,7 @@ int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[M
 
     find_all(&q);
     mst_needs_add_up(&q);
+    mst_code_bills_free(&q.code);
     if (q.failed)
         return mst_archive_unreadable(a, error);
     conclude(s);

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "analysis/code_bill.h"
 #include "analysis/thresholds.h"
 #include "base/ratio.h"
 #include "findings/say.h"
+#include "findings/sentences.h"
 #include "render/figures.h"
 #include "segment/fields.h"
 
@@ -89,40 +89,29 @@ static void note_function(struct mst_inquiry *q, struct mst_finding *f, unsigned
     place->share_milli = mst_milli(most->times.ns[kind], bill->times.ns[kind]);
     place->calls_milli = calls_milli(q, kind, most);
     if (kind == MST_SPENT_CPU)
-        MST_ACTION(f, "Spare that work, or keep its result in a cache; use OPcache.");
+        MST_ACTION(f, "Spare that work, or keep its result in a cache%s.",
+                   mst_or_opcache(q->b.php));
     say_first(f, place);
-}
-
-static void note(struct mst_inquiry *q, struct mst_finding *f, unsigned kind,
-                 const struct mst_php_code *code)
-{
-    struct mst_code_bill functions = { NULL }, components = { NULL };
-    const struct mst_code_account *most;
-
-    if (!mst_code_bill_make(&functions, code, MST_BILL_BY_FUNCTION) ||
-        !mst_code_bill_make(&components, code, MST_BILL_BY_COMPONENT)) {
-        q->failed = true;
-    } else if (functions.times.samples[kind] >= MST_IN_CODE_SAMPLES_MIN) {
-        note_function(q, f, kind, &functions);
-        most = mst_code_bill_most(&components, kind);
-        if (most != NULL && has_name(most->component) &&
-            mst_milli(most->times.ns[kind], components.times.ns[kind]) >= MST_IN_CODE_MILLI)
-            say_where(f, kind, most->component,
-                      mst_milli(most->times.ns[kind], components.times.ns[kind]));
-        else if (f->place.function[0] != '\0')
-            say_where(f, kind, f->place.function, f->place.share_milli);
-    }
-    mst_code_bill_free(&functions);
-    mst_code_bill_free(&components);
 }
 
 void mst_note_code(struct mst_inquiry *q, struct mst_finding *f, unsigned kind)
 {
-    struct mst_php_code code;
+    const struct mst_code_bill *functions = &q->code.by[MST_BILL_BY_FUNCTION];
+    const struct mst_code_bill *components = &q->code.by[MST_BILL_BY_COMPONENT];
+    const struct mst_code_account *most;
+    uint64_t milli;
 
-    if (mst_php_code_read(&code, q->db, q->b.php->id))
-        note(q, f, kind, &code);
-    else
+    if (!mst_code_bills_make(&q->code, q->db, q->b.php->id)) {
         q->failed = true;
-    mst_php_code_free(&code);
+        return;
+    }
+    if (functions->times.samples[kind] < MST_IN_CODE_SAMPLES_MIN)
+        return;
+    note_function(q, f, kind, functions);
+    most = mst_code_bill_most(components, kind);
+    milli = most != NULL ? mst_milli(most->times.ns[kind], components->times.ns[kind]) : 0;
+    if (milli >= MST_IN_CODE_MILLI && has_name(most->component))
+        say_where(f, kind, most->component, milli);
+    else if (f->place.function[0] != '\0')
+        say_where(f, kind, f->place.function, f->place.share_milli);
 }

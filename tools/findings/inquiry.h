@@ -5,6 +5,7 @@
 #include <sqlite3.h>
 #include <stdbool.h>
 
+#include "analysis/code_bill.h"
 #include "archive/query.h"
 #include "findings/budget.h"
 
@@ -12,6 +13,7 @@ struct mst_inquiry {
     struct mst_summary *s;
     sqlite3            *db;
     struct mst_budget   b;
+    struct mst_code_bills code;   /* of the PHP that was asked about last */
     bool                failed;   /* SQLite failed, or memory ran out */
 };
 

@@ -130,7 +130,7 @@ void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *serve
 void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wait wait,
                   const struct mst_summary_end *end, enum mst_answer one_by_one);
 void mst_say_after_php(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
-void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
+void mst_say_backend(struct mst_finding *f, const struct mst_budget *b, uint64_t ns,
                      const struct mst_summary_end *end, enum mst_answer one_by_one);
 /* What to do, for findings that explain makes, too. */
 #define MST_KEEPALIVE_ACTION \
@@ -160,6 +160,8 @@ void mst_say_own(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)
 void mst_say_logging(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b);
 /* kernel_milli: the kernel's part of the CPU time, or MST_UNKNOWN. */
+/* "; use OPcache", or "": it is on. */
+const char *mst_or_opcache(const struct mst_summary_server *php);
 void mst_say_computing(struct mst_finding *f, const struct mst_budget *b, uint64_t kernel_milli);
 void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns);
 

@@ -315,12 +315,12 @@ void mst_say_after_php(struct mst_finding *f, const struct mst_budget *b, uint64
                "or the disk behind it is slow (strace -f -p PID of a worker).");
 }
 
-void mst_say_backend(struct mst_finding *f, const struct mst_budget *b,
+void mst_say_backend(struct mst_finding *f, const struct mst_budget *b, uint64_t ns,
                      const struct mst_summary_end *end, enum mst_answer one_by_one)
 {
     char part[80], which[256];
 
-    say_part(part, b, b->ns[MST_PART_BACKEND]);
+    say_part(part, b, ns);
     say_end(which, end, f->requests);
     MST_TEXT(f, "Apache waited for its backend for %s%s%s.", part, which,
              one_at_a_time[one_by_one]);
@@ -394,6 +394,75 @@ void mst_say_serial(struct mst_finding *f)
                "lock). More workers would wait there, too.");
 }
 
+const char *mst_or_opcache(const struct mst_summary_server *php)
+{
+    return php->opcache.state == MST_OPCACHE_ON ? "" : "; use OPcache";
+}
+
+/* OPcache calls itself full where it has no more than 64 KiB (its source: MIN_FREE_MEMORY). Before,
+ * it has no room for large scripts. */
+static bool is_nearly_full(const struct mst_opcache *o)
+{
+    return o->limit_bytes != MST_UNKNOWN &&
+           mst_milli(mst_subtract_saturated(o->limit_bytes, o->used_bytes), o->limit_bytes) <
+               MST_OPCACHE_FREE_MILLI;
+}
+
+/* It compiles again, for each request, what it has no room for. */
+static void say_full(struct mst_finding *f, const struct mst_opcache *o)
+{
+    uint64_t mib = o->limit_bytes >> 20;
+
+    if (o->keys >= o->keys_limit) {
+        MST_MORE(f, " OPcache is full: all of its %s names of scripts are used.",
+                 mst_format_count(o->keys_limit).text);
+        MST_ACTION(f, "Set opcache.max_accelerated_files to more than the application has files, "
+                   "twice as many at first: %" PRIu64 ".", 2 * o->keys_limit);
+    } else {
+        MST_MORE(f, " OPcache is %sfull: %s scripts are in it, and %s of %s are used.",
+                 o->state == MST_OPCACHE_FULL ? "" : "nearly ", mst_format_count(o->scripts).text,
+                 mst_format_bytes(o->used_bytes).text, mst_format_bytes(o->limit_bytes).text);
+        MST_ACTION(f, "Set opcache.memory_consumption to %" PRIu64 " (now %" PRIu64 ").", 2 * mib,
+                   mib);
+    }
+}
+
+/* Why scripts are compiled, as far as OPcache tells it. */
+static void say_opcache(struct mst_finding *f, const struct mst_summary_server *php)
+{
+    const struct mst_opcache *o = &php->opcache;
+
+    if (o->state == MST_OPCACHE_OFF) {
+        MST_MORE(f, " OPcache is off.");
+        MST_ACTION(f, "Switch OPcache on: opcache.enable = 1 in php.ini, and for the pool or the "
+                   "virtual host, if it is off there; where php -m does not list it, install it.");
+    } else if (o->state == MST_OPCACHE_UNKNOWN) {
+        MST_ACTION(f, "Look at opcache_get_status(): whether OPcache is on (opcache.enable), "
+                   "whether it is full (opcache.memory_consumption, "
+                   "opcache.max_accelerated_files), and whether something resets it, or changes "
+                   "the files.");
+    } else if (mst_known(o->restarts) > 0 || o->state == MST_OPCACHE_RESTARTING) {
+        MST_MORE(f, " OPcache was restarted meanwhile.");
+        MST_ACTION(f, "Look for what restarts it: opcache_reset() in the application or a "
+                   "deployment, or too little memory for scripts that change "
+                   "(opcache.memory_consumption).");
+    } else if (o->state == MST_OPCACHE_FULL || is_nearly_full(o)) {
+        say_full(f, o);
+    } else {
+        MST_MORE(f, " OPcache is on, and %s of its %s are free.",
+                 mst_format_bytes(mst_subtract_saturated(o->limit_bytes, o->used_bytes)).text,
+                 mst_format_bytes(o->limit_bytes).text);
+        if (2 * f->requests < php->requests)
+            MST_ACTION(f, "Few requests compiled: those after a start, or after files had "
+                       "changed. Warm PHP up before the load, or see opcache.preload.");
+        else
+            MST_ACTION(f, "Look for scripts that it cannot keep: files that are written "
+                       "again and again (templates, caches), or that are younger than "
+                       "opcache.file_update_protection, eval(), and what "
+                       "opcache.blacklist_filename names.");
+    }
+}
+
 void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b)
 {
     uint64_t uncached = b->php->uncached;
@@ -405,9 +474,7 @@ void mst_say_compiling(struct mst_finding *f, const struct mst_budget *b)
                 mst_format_percent(mst_milli(uncached, b->php->requests)).text);
     MST_TEXT(f, "PHP compiled scripts for %s, %s of its CPU time%s.", part,
              mst_format_percent(mst_finding_number(f, MST_OF_CPU)).text, scripts);
-    MST_ACTION(f, "Look at opcache_get_status(): whether OPcache is on (opcache.enable), whether "
-               "it is full (opcache.memory_consumption, opcache.max_accelerated_files), and "
-               "whether something resets it, or changes the files.");
+    say_opcache(f, b->php);
 }
 
 static bool is_the_kernels(uint64_t kernel_milli)
@@ -434,8 +501,11 @@ void mst_say_computing(struct mst_finding *f, const struct mst_budget *b, uint64
     say_part(part, b, b->ns[MST_PART_CPU]);
     say_kernel(kernel, kernel_milli);
     MST_TEXT(f, "PHP computed for %s%s.", part, kernel);
-    MST_ACTION(f, "%s", is_the_kernels(kernel_milli) ? count_system_calls :
-               "Find the functions with a profiler; use OPcache, and caches, to spare work.");
+    if (is_the_kernels(kernel_milli))
+        MST_ACTION(f, "%s", count_system_calls);
+    else
+        MST_ACTION(f, "Find the functions with a profiler; spare work, or keep results in a "
+                   "cache%s.", mst_or_opcache(b->php));
 }
 
 void mst_say_unseen(struct mst_finding *f, const struct mst_budget *b, uint64_t ns)

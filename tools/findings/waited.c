@@ -165,23 +165,37 @@ static bool find_after_php(struct mst_inquiry *q)
     return true;
 }
 
+/* Of the time with the backend, that of requests that died with a process of PHP's: PHP has no
+ * record of them, and they are a finding of their own. */
+static uint64_t died_in_php_ns(struct mst_inquiry *q)
+{
+    static const char died[] =
+        "SELECT sum(backend_ns) AS number FROM (SELECT request_id, backend_ns "
+        MST_FROM_APACHES_REQUESTS "AND status >= 500 AND backend_ns > 0) AS a WHERE NOT EXISTS "
+        "(SELECT 1 FROM php_requests AS p WHERE p.request_id = a.request_id)";
+
+    return q->b.php == NULL || q->b.fleet || mst_known(q->b.php->unfinished) == 0
+           ? 0 : mst_ask_sum(q, died, q->b.front);
+}
+
 static void find_backend(struct mst_inquiry *q)
 {
     const struct mst_summary_end *end = longest_end(q->b.front, "backend");
+    uint64_t ns = mst_subtract_saturated(q->b.ns[MST_PART_BACKEND], died_in_php_ns(q));
     enum mst_answer one_by_one;
     struct mst_finding *f;
 
-    if (!mst_budget_counts(&q->b, q->b.ns[MST_PART_BACKEND]) || find_after_php(q))
+    if (!mst_budget_counts(&q->b, ns) || find_after_php(q))
         return;
     one_by_one = mst_serial(q, MST_SERIAL_BACKEND, q->b.front, NULL, MST_SERIAL_INSIDE_MIN);
-    f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, q->b.ns[MST_PART_BACKEND]);
+    f = mst_found(q, MST_CODE_BACKEND, MST_CERTAIN, ns);
     f->requests = q->b.front->intervals[MST_INTERVAL_BACKEND].requests;
     if (one_by_one == MST_ANSWER_YES)
-        f->weight = mst_weight_with_all_waiting(&q->b, q->b.ns[MST_PART_BACKEND]) + 1;
+        f->weight = mst_weight_with_all_waiting(&q->b, ns) + 1;
     note_end(f, q, end);
-    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, q->b.ns[MST_PART_BACKEND]));
+    mst_found_number(f, "mean_ns", mst_budget_mean_ns(&q->b, ns));
     mst_found_answer(f, MST_ONE_AT_A_TIME, one_by_one);
-    mst_say_backend(f, &q->b, end, one_by_one);
+    mst_say_backend(f, &q->b, ns, end, one_by_one);
     note_holder(f, q, apache_holders, q->b.front, NULL);
 }
 

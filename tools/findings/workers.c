@@ -404,11 +404,21 @@ static bool find_php_in_uploads(struct mst_inquiry *q)
     return true;
 }
 
+/* As the load began there were as many processes as requests came at once: none waited for one to
+ * be started. */
+static bool had_processes(struct mst_inquiry *q, const struct mst_summary_server *php)
+{
+    return php->at_once_p99 != MST_UNKNOWN && php->at_once_p99 <= mst_ask_sum(q,
+        "SELECT idle + workers_busy AS number FROM samples WHERE server_id = :id AND "
+        "moment = 'before'", php);
+}
+
 static void find_php_below_limit(struct mst_inquiry *q)
 {
     const struct mst_summary_server *php = q->b.php;
     /* One that was stopped and started has forked all its workers anew. */
-    bool forked = mst_known(php->forks) > 0 && mst_known(php->restarts) == 0;
+    bool forked = mst_known(php->forks) > 0 && mst_known(php->restarts) == 0 &&
+                  !had_processes(q, php);
     uint64_t restart_ns = mst_restart_wait_ns(q, php);
     struct mst_finding *f;
 

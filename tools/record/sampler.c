@@ -154,12 +154,26 @@ static void name_processes(struct mst_sampler *s)
                      "out of memory for the list of its processes");
 }
 
+/* Where more has changed since the last time than the counts of a cache at work. */
+static int add_opcache(struct mst_sampler *s, bool is_first)
+{
+    const struct mst_opcache *now = &s->sample.opcache, *last = &s->opcache;
+
+    if (!is_first && now->state == last->state && now->scripts == last->scripts &&
+        now->keys == last->keys && now->wasted_bytes == last->wasted_bytes &&
+        now->restarts == last->restarts)
+        return 0;
+    s->opcache = *now;
+    return mst_archive_add_opcache(s->archive, s->server_id, s->sample.wall_ns, now);
+}
+
 static int add_sample(struct mst_sampler *s, enum mst_moment moment)
 {
     struct mst_cgroup_use use;
 
     mst_cgroup_use_read(&use, &s->groups);
-    if (mst_archive_add_sample(s->archive, s->server_id, moment, &s->sample, &use) != 0)
+    if (mst_archive_add_sample(s->archive, s->server_id, moment, &s->sample, &use) != 0 ||
+        add_opcache(s, moment == MST_MOMENT_BEFORE) != 0)
         return -1;
     return mst_archive_add_pools(s->archive, s->server_id, moment, &s->sample);
 }

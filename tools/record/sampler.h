@@ -57,6 +57,7 @@ struct mst_sampler {
     uint64_t             memory_from_ns; /* CLOCK_MONOTONIC: the first round of the load */
     uint64_t             load_wall_ns;   /* the load began, by the source's clock; 0: not yet */
     uint64_t             cpu_before_ns, cpu_ns;
+    struct mst_opcache   opcache;            /* as the archive has it last */
     struct mst_cgroup_watch groups;
     struct mst_cgroup    cgroup;         /* before the load; then its counters are of the load */
     uint64_t             requests_seen;  /* journal records, without mpm-status */

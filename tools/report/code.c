@@ -41,11 +41,18 @@ static void put_name(struct mst_doc_table *t, const struct mst_code_account *acc
         mst_doc_words(t, "(PHP itself)");
     } else if (by == MST_BILL_BY_COMPONENT) {
         mst_doc_words(t, "%s", account->component);
+    } else if (by == MST_BILL_BY_SCRIPT) {
+        mst_doc_words(t, "%s", account->frame->file);
     } else {
         mst_code_words(words, account->frame->function, account->frame->file, account->frame->line);
         mst_doc_words(t, "%s", words);
     }
 }
+
+/* A bill of fewer accounts is left out: one script says nothing. */
+static const size_t least[] = {
+    [MST_BILL_BY_COMPONENT] = 1, [MST_BILL_BY_FUNCTION] = 1, [MST_BILL_BY_SCRIPT] = 2,
+};
 
 enum { NAME, SHARE, CPU, WAITING, LONGEST, WIDTH };
 
@@ -55,15 +62,21 @@ static void put_bill(const struct mst_doc *doc, const struct mst_code_bill *bill
     static const char *const titles[] = {
         [MST_BILL_BY_FUNCTION] = "PHP's code by function",
         [MST_BILL_BY_COMPONENT] = "PHP's code by component",
+        [MST_BILL_BY_SCRIPT] = "PHP's code by script",
     };
     static const char *const about[] = {
         [MST_BILL_BY_COMPONENT] = "CPU time and waiting of all requests, from samples, by plugin, "
             "theme, module or package; else by folder. What a library does is on the account of "
             "the application's code that called it.",
         [MST_BILL_BY_FUNCTION] = "The same by function. The line is the one with most of it.",
+        [MST_BILL_BY_SCRIPT] = "The same by the file that a request began in.",
+    };
+    static const char *const names[] = {
+        [MST_BILL_BY_FUNCTION] = "function", [MST_BILL_BY_COMPONENT] = "component",
+        [MST_BILL_BY_SCRIPT] = "script",
     };
     const struct mst_doc_column columns[WIDTH] = {
-        [NAME] = { by == MST_BILL_BY_COMPONENT ? "component" : "function", .kind = MST_DOC_NAME },
+        [NAME] = { names[by], .kind = MST_DOC_NAME },
         [SHARE] = { "share of time", .word = "of time", .quantity = MST_QUANTITY_SHARE },
         [CPU] = { "CPU time", .word = "cpu", .quantity = MST_QUANTITY_TIME },
         [WAITING] = { "waiting", .quantity = MST_QUANTITY_TIME },
@@ -90,35 +103,20 @@ static void put_bill(const struct mst_doc *doc, const struct mst_code_bill *bill
     mst_doc_space(doc);
 }
 
-static bool put_bills(const struct mst_doc *doc, const struct mst_php_code *code, size_t most)
-{
-    static const enum mst_bill_by both[] = { MST_BILL_BY_COMPONENT, MST_BILL_BY_FUNCTION };
-    struct mst_code_bill bill;
-    bool fine = true;
-    size_t i;
-
-    for (i = 0; i < sizeof both / sizeof *both && fine; i++) {
-        fine = mst_code_bill_make(&bill, code, both[i]);
-        if (fine && bill.count > 0)
-            put_bill(doc, &bill, both[i], most);
-        mst_code_bill_free(&bill);
-    }
-    return fine;
-}
-
 bool mst_code_put(const struct mst_doc *doc, const struct mst_summary_server *server, sqlite3 *db,
                   size_t most, size_t run, size_t number)
 {
-    struct mst_php_code code;
-    bool fine = mst_php_code_read(&code, db, server->id);
+    struct mst_code_bills bills = { 0 };
+    bool fine = mst_code_bills_make(&bills, db, server->id);
+    unsigned by;
 
-    if (fine && code.stack_count > 0) {
-        if (doc->format == MST_DOC_HTML)
-            mst_html(doc->sink, "<h3>PHP's code</h3>\n<div class=\"flame\" data-run=\"%zu\" "
-                     "data-server=\"%zu\">" MST_PAGE_NO_SCRIPT "</div>\n", run, number);
-        fine = put_bills(doc, &code, most);
-    }
-    mst_php_code_free(&code);
+    if (fine && bills.code.stack_count > 0 && doc->format == MST_DOC_HTML)
+        mst_html(doc->sink, "<h3>PHP's code</h3>\n<div class=\"flame\" data-run=\"%zu\" "
+                 "data-server=\"%zu\">" MST_PAGE_NO_SCRIPT "</div>\n", run, number);
+    for (by = 0; by < MST_BILLS && fine; by++)
+        if (bills.by[by].count >= least[by])
+            put_bill(doc, &bills.by[by], by, most);
+    mst_code_bills_free(&bills);
     return fine;
 }
 

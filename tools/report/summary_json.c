@@ -292,6 +292,24 @@ static void put_php_parts(struct mst_json *j, const struct mst_summary_server *s
     mst_json_end(j, '}');
 }
 
+static void put_opcache(struct mst_json *j, const struct mst_opcache *o)
+{
+    if (o->state == MST_OPCACHE_UNKNOWN) {
+        mst_json_string(j, "opcache", NULL);
+        return;
+    }
+    mst_json_begin(j, "opcache", '{');
+    mst_json_string(j, "state", mst_opcache_names[o->state]);
+    mst_json_count(j, "used_bytes", o->used_bytes);
+    mst_json_count(j, "wasted_bytes", o->wasted_bytes);
+    mst_json_count(j, "limit_bytes", o->limit_bytes);
+    mst_json_count(j, "scripts", o->scripts);
+    mst_json_count(j, "keys", o->keys);
+    mst_json_count(j, "keys_limit", o->keys_limit);
+    mst_json_count(j, "restarts", o->restarts);
+    mst_json_end(j, '}');
+}
+
 /* What only PHP's board has. */
 static void put_php(struct mst_json *j, const struct mst_summary_server *server)
 {
@@ -303,6 +321,7 @@ static void put_php(struct mst_json *j, const struct mst_summary_server *server)
     mst_json_seconds(j, "script_cpu_seconds", server->php_cpu_ns);
     mst_json_count(j, "max_request_memory_bytes", server->max_memory_bytes);
     mst_json_count(j, "marks", server->marks);
+    put_opcache(j, &server->opcache);
 }
 
 static void put_workers(struct mst_json *j, const struct mst_summary_server *server)

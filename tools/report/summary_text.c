@@ -187,6 +187,22 @@ static void put_script(struct mst_sink *sink, const struct mst_summary_server *s
     mst_wrapped(sink, "  scripts", MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
 }
 
+static void put_opcache(struct mst_sink *sink, const struct mst_opcache *o)
+{
+    struct sentence s = { 0 };
+    bool is_full = o->state == MST_OPCACHE_FULL;
+
+    if (o->state == MST_OPCACHE_UNKNOWN)
+        return;
+    extend(&s, "%s", mst_opcache_names[o->state]);
+    if (o->limit_bytes != MST_UNKNOWN)
+        extend(&s, ", %s scripts in %s of %s", mst_format_count(o->scripts).text,
+               mst_format_bytes(o->used_bytes).text, mst_format_bytes(o->limit_bytes).text);
+    add_some(&s, o->restarts, o->restarts == 1 ? "restart of it" : "restarts of it");
+    mst_wrapped_styled(sink, is_full ? MST_STYLE_WARNING : MST_STYLE_PLAIN, "  OPcache",
+                       MST_TEXT_INDENT, MST_TEXT_WIDTH, s.text);
+}
+
 /* Whose it is, where its name does not tell it. */
 static const char *owner_text(const struct mst_summary_program *program)
 {
@@ -229,8 +245,10 @@ static void put_costs(struct mst_sink *sink, const struct mst_summary *s,
     put_joined(sink, s, server);
     put_workers(sink, server);
     put_processes(sink, server);
-    if (mst_summary_is_php(server))
+    if (mst_summary_is_php(server)) {
         put_script(sink, server);
+        put_opcache(sink, &server->opcache);
+    }
     if (server->peak_pss_bytes != MST_UNKNOWN)
         mst_line(sink, "  memory    %s PSS at most, in %s's %s processes (%s spent on reading it)",
                  mst_format_bytes(server->peak_pss_bytes).text, mst_producer_name(server->producer),

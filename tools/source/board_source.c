@@ -259,7 +259,7 @@ static void find_places(struct file_source *f, const struct mst_php_request *r,
     uint64_t stack;
     size_t i;
 
-    for (i = 0; i < MST_RECORD_ENDS && f->events->on_stack != NULL; i++) {
+    for (i = 0; i < MST_RECORD_ENDS && f->events->on_frame != NULL; i++) {
         stack = r->places[i].stack_calls >> 32;
         if ((uint32_t)r->places[i].stack_calls == 0 || stack >= MST_STACKS_MAX)
             continue;

@@ -204,6 +204,17 @@ static void add_ends(struct mst_sample *sample, const struct mst_snapshot *board
     }
 }
 
+static struct mst_opcache opcache_of(const struct mst_snapshot *board)
+{
+    return (struct mst_opcache){
+        .state = mst_opcache_named(board->opcache), .used_bytes = board->opcache_used_bytes,
+        .wasted_bytes = board->opcache_wasted_bytes, .limit_bytes = board->opcache_limit_bytes,
+        .scripts = board->opcache_scripts, .keys = board->opcache_keys,
+        .keys_limit = board->opcache_keys_limit, .hits = board->opcache_hits,
+        .misses = board->opcache_misses, .restarts = board->opcache_restarts,
+    };
+}
+
 void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapshot *board)
 {
     size_t i;
@@ -228,6 +239,7 @@ void mst_sample_from_snapshot(struct mst_sample *sample, const struct mst_snapsh
     sample->requests_written = board->requests_written;
     sample->lifecycle_written = board->lifecycle_written;
 
+    sample->opcache = opcache_of(board);
     list_listeners(sample, board);
     add_listeners(sample, board);
     add_ends(sample, board);

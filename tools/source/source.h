@@ -233,6 +233,8 @@ struct mst_sample {
                                                * by blanks; "" not known, or too many */
     char     listen_address[MST_LISTEN_ADDRESS_MAX];   /* of that socket, cut; "" not known */
     char     listen_pool[MST_NAME_MAX];       /* the FPM pool that it is of; "" none, not known */
+    struct mst_opcache opcache;               /* a PHP's; its other words are MST_UNKNOWN where
+                                               * they are not known */
     uint64_t requests;                        /* completed, without the label mpm-status */
     uint64_t requests_status;                 /* completed, with the label mpm-status */
     uint64_t bytes;                           /* without mpm-status */

@@ -175,6 +175,9 @@ def test_an_archive_with_php_and_the_application_itself(php_server, fpm_masters,
     for wait in waits:
         assert wait.kind == CLIENT and wait.attributes["server.address"] == "127.0.0.1"
         assert wait.attributes["server.port"] == collector.port
+        assert wait.attributes["code.function.name"] == "{main}"
+        assert wait.attributes["code.file.path"].endswith("/traced.php")
+        assert wait.attributes["code.line.number"] == 11
     total, = ask(archive, "SELECT sum(queue_ns + read_ns + handle_ns + send_ns) FROM "
                           "server_requests WHERE label <> 'mpm-status'")
     assert sum(s.end - s.start for s in servers(spans)) == total[0]

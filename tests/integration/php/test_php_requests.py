@@ -1,5 +1,6 @@
 """What PHP's board says of single requests: how they ended, their script, memory and CPU
 time, labels and marks. And what recording costs in system calls."""
+import json
 import os
 import re
 import subprocess
@@ -176,6 +177,107 @@ def test_opcache_that_is_off_has_nothing(fpm):
         php.fastcgi(master.socket, script)
     label = next(e for e in tool.status(master.board)["labels"] if e["label"] == "www")
     assert label["php"]["uncached"] == 3
+    assert opcache_of(master)["state"] == "off"
+
+
+def opcache_of(master):
+    return tool.status(master.board)["opcache"]
+
+
+def look_at_opcache(master, script):
+    """Serves a request a second after the last one, so that OPcache is asked."""
+    time.sleep(1.1)
+    php.fastcgi(master.socket, script)
+    return opcache_of(master)
+
+
+def old_scripts(directory, count, text):
+    """Scripts that OPcache takes: it leaves files alone that were written just now."""
+    old = time.time() - 60
+    for n in range(count):
+        path = directory / f"part{n}.php"
+        path.write_text(text.replace("@N@", str(n)))
+        os.utime(path, (old, old))
+
+
+STATUS = """<?php
+foreach (glob(__DIR__ . "/part*.php") as $part) include $part;
+$s = opcache_get_status(false);
+$m = $s["memory_usage"]; $o = $s["opcache_statistics"];
+echo json_encode([$m["used_memory"], $m["wasted_memory"],
+                  $m["used_memory"] + $m["wasted_memory"] + $m["free_memory"],
+                  $o["num_cached_scripts"], $o["num_cached_keys"], $o["max_cached_keys"],
+                  $o["hits"], $o["misses"],
+                  $o["oom_restarts"] + $o["hash_restarts"] + $o["manual_restarts"],
+                  $s["cache_full"]]);"""
+NUMBERS = ("used_bytes", "wasted_bytes", "limit_bytes", "scripts", "keys", "keys_limit", "hits",
+           "misses", "restarts")
+
+
+def test_opcache_as_the_script_sees_it(fpm):
+    master = fpm()
+    assert opcache_of(master)["state"] == "unknown"
+    script = master.script("status.php", STATUS)
+    old_scripts(master.root, 10, "<?php function f@N@() { return @N@; }")
+    php.fastcgi(master.socket, script)
+    time.sleep(1.1)
+    said = json.loads(php.fastcgi(master.socket, script)[1])
+    seen = opcache_of(master)
+    assert seen["state"] == "on" and seen["scripts"] >= 10
+    assert [seen[name] for name in NUMBERS] == said[:-1]
+    php.fastcgi(master.socket, master.script("reset.php", "<?php opcache_reset();"))
+    seen = look_at_opcache(master, script)
+    seen = look_at_opcache(master, script)      # the reset waits for the next request
+    assert seen["restarts"] == 1 and seen["state"] == "on"
+
+
+def test_an_opcache_that_is_full_and_is_asked_once_a_second(fpm):
+    """By memory: OPcache calls itself full where less than 64 KiB are free."""
+    master = fpm(others={"opcache.memory_consumption": 8, "opcache.interned_strings_buffer": 6})
+    script = master.script("status.php", STATUS)
+    big = "<?php return [" + ",".join(f"[{n}, 'a{n}']" for n in range(300)) + "];"
+    old_scripts(master.root, 200, big)
+    php.fastcgi(master.socket, script)
+    time.sleep(1.1)
+    said = json.loads(php.fastcgi(master.socket, script)[1])
+    assert said[-1] is True, said
+    assert opcache_of(master)["state"] == "full"
+    assert opcache_of(master)["limit_bytes"] == 8 << 20
+    hits = opcache_of(master)["hits"]
+    looked = time.monotonic()
+    while time.monotonic() < looked + 0.5:
+        php.fastcgi(master.socket, script)
+    assert opcache_of(master)["hits"] == hits
+
+
+def test_compiling_is_also_what_opcache_does_with_the_script(fpm):
+    """It optimizes each time what it has no room for, for as long as PHP compiles it."""
+    master = fpm(others={"opcache.memory_consumption": 8, "opcache.interned_strings_buffer": 2})
+    script = master.script("all.php", """<?php
+        foreach (glob(__DIR__ . "/part*.php") as $part) include $part;""")
+    old_scripts(master.root, 8, "<?php " + "".join(
+        f"function f@N@_{n}($a) {{ return $a . '{n}' . strlen($a) * {n}; }}\n"
+        for n in range(3000)))
+    php.fastcgi(master.socket, script)
+    with php.recorded(master.board) as archive:
+        for _ in range(3):
+            php.fastcgi(master.socket, script)
+    spent, compiled = archive.ask("SELECT sum(user_ns + system_ns) AS spent, sum(compile_ns) AS "
+                                  "compiled FROM php_requests")[0]
+    assert compiled > 0.85 * spent
+
+
+@pytest.mark.parametrize("others", [{"opcache.restrict_api": "/nowhere"},
+                                    {"disable_functions": "opcache_get_status"}])
+def test_an_opcache_that_is_not_to_be_asked(fpm, others):
+    """Nothing is logged, and the application's handler of errors is not called."""
+    master = fpm(others=others)
+    script = master.script("quiet.php", """<?php
+        set_error_handler(function ($n, $text) { file_put_contents(__DIR__ . "/called", $text); });
+        echo "ok";""")
+    assert php.fastcgi(master.socket, script) == (200, "ok")
+    assert opcache_of(master)["state"] == "unknown"
+    assert "opcache" not in master.log_text().lower() and not (master.root / "called").exists()
 
 
 @pytest.mark.parametrize("off", ["Off", "no", "0"])

@@ -120,7 +120,9 @@ def test_what_php_did_is_in_them(php_server, fpm_masters):
                 tool.run("export", "--otlp", other.url, *ALL, apache.board,
                          fpm_masters[-1].board)
             assert shape(collector.spans) == shape(other.spans)
-            assert sum(s.name == "sleep" for s in collector.spans) == 8
+            sleeps = [s.attributes for s in collector.spans if s.name == "sleep"]
+            assert [(a["code.file.path"].rsplit("/", 1)[1], a["code.line.number"])
+                    for a in sleeps] == 8 * [("nap.php", 1)]
             producers = {m.resource["service.name"] for m in collector.metrics}
             assert producers == {"apache", "php", "mpmstat"}
 
