@@ -93,8 +93,8 @@
 #define MST_HOLDER_TIME_MILLI      500u
 /* OPcache has no room for large scripts where less of its memory is free. */
 #define MST_OPCACHE_FREE_MILLI     200u
-/* A place in PHP's code is named from so many samples on, where it has so much of their time; its
- * calls are counted where one call stack has nearly all of its time. */
+/* A place in PHP's code is named from so many samples of CPU time on, where it has so much of the
+ * time; its calls are counted where one call stack has nearly all of its time. */
 #define MST_IN_CODE_SAMPLES_MIN    30u
 #define MST_IN_CODE_MILLI          300u
 #define MST_IN_CODE_ALL_MILLI      900u

@@ -105,8 +105,8 @@ void mst_note_code(struct mst_inquiry *q, struct mst_finding *f, unsigned kind)
         q->failed = true;
         return;
     }
-    if (functions->times.samples[kind] < MST_IN_CODE_SAMPLES_MIN)
-        return;
+    if (kind == MST_SPENT_CPU && functions->times.samples[kind] < MST_IN_CODE_SAMPLES_MIN)
+        return;   /* waits are all counted */
     note_function(q, f, kind, functions);
     most = mst_code_bill_most(components, kind);
     milli = most != NULL ? mst_milli(most->times.ns[kind], components->times.ns[kind]) : 0;

@@ -39,11 +39,36 @@ static void put_frame(struct mst_sink *sink, const struct mst_php_frame *frame)
     mst_sink_puts(sink, ")");
 }
 
-static void put_folded(struct mst_sink *sink, const struct mst_php_frame *const *frames,
-                       size_t depth, unsigned kind, uint64_t ns)
+/* The time of a stack's kind; frames: the outermost first. */
+typedef void put_time(void *to, const struct mst_php_code *code,
+                      const struct mst_php_frame *const *frames, size_t depth, unsigned kind,
+                      uint64_t ns);
+
+static void put_times(const struct mst_php_code *code, put_time *put, void *to)
 {
+    const struct mst_php_frame *frames[DEPTH];
+    unsigned kind;
+    size_t i, depth;
+
+    for (i = 0; i < code->stack_count; i++) {
+        depth = mst_php_code_walk(code, &code->stacks[i], frames, DEPTH);
+        for (kind = 0; depth > 0 && kind < MST_SPENT_KINDS; kind++)
+            if (code->stacks[i].times.ns[kind] > 0)
+                put(to, code, frames, depth, kind, code->stacks[i].times.ns[kind]);
+    }
+}
+
+/* A put_time: a line, whose number is microseconds. */
+static void put_folded(void *to, const struct mst_php_code *code,
+                       const struct mst_php_frame *const *frames, size_t depth, unsigned kind,
+                       uint64_t ns)
+{
+    struct mst_sink *sink = to;
     size_t k;
 
+    (void)code;
+    if (ns < MST_NS_PER_US)
+        return;
     for (k = 0; k < depth; k++) {
         mst_sink_puts(sink, k > 0 ? ";" : "");
         put_frame(sink, frames[k]);
@@ -56,20 +81,6 @@ static void put_folded(struct mst_sink *sink, const struct mst_php_frame *const 
     mst_sink_char(sink, ' ');
     mst_sink_u64(sink, ns / MST_NS_PER_US);
     mst_sink_char(sink, '\n');
-}
-
-static void put_all_folded(struct mst_sink *sink, const struct mst_php_code *code)
-{
-    const struct mst_php_frame *frames[DEPTH];
-    unsigned kind;
-    size_t i, depth;
-
-    for (i = 0; i < code->stack_count; i++) {
-        depth = mst_php_code_walk(code, &code->stacks[i], frames, DEPTH);
-        for (kind = 0; depth > 0 && kind < MST_SPENT_KINDS; kind++)
-            if (code->stacks[i].times.ns[kind] >= MST_NS_PER_US)
-                put_folded(sink, frames, depth, kind, code->stacks[i].times.ns[kind]);
-    }
 }
 
 /* ---- speedscope ---------------------------------------------------------------------------- */
@@ -218,10 +229,12 @@ static void put_locations(struct mst_message *m, const struct mst_php_code *code
     }
 }
 
-static void put_sample(struct mst_message *m, const struct mst_php_code *code,
+/* A put_time: a sample. */
+static void put_sample(void *to, const struct mst_php_code *code,
                        const struct mst_php_frame *const *frames, size_t depth, unsigned kind,
                        uint64_t ns)
 {
+    struct mst_message *m = to;
     size_t sample = m->used, begin;
 
     for (; depth > 0; depth--)   /* the innermost first */
@@ -235,20 +248,6 @@ static void put_sample(struct mst_message *m, const struct mst_php_code *code,
     mst_message_end(m, 2, sample);
 }
 
-static void put_samples(struct mst_message *m, const struct mst_php_code *code)
-{
-    const struct mst_php_frame *frames[DEPTH];
-    unsigned kind;
-    size_t i, depth;
-
-    for (i = 0; i < code->stack_count; i++) {
-        depth = mst_php_code_walk(code, &code->stacks[i], frames, DEPTH);
-        for (kind = 0; depth > 0 && kind < MST_SPENT_KINDS; kind++)
-            if (code->stacks[i].times.ns[kind] > 0)
-                put_sample(m, code, frames, depth, kind, code->stacks[i].times.ns[kind]);
-    }
-}
-
 static void put_pprof(struct mst_sink *sink, const struct mst_php_code *code,
                       const struct mst_profile_of *of)
 {
@@ -256,7 +255,7 @@ static void put_pprof(struct mst_sink *sink, const struct mst_php_code *code,
 
     put_type(&m, 1, CPU);
     put_type(&m, 1, WAIT);
-    put_samples(&m, code);
+    put_times(code, put_sample, &m);
     put_locations(&m, code);
     put_texts(&m, code);
     mst_message_u64(&m, 9, of->started_ns);
@@ -270,55 +269,69 @@ static void put_pprof(struct mst_sink *sink, const struct mst_php_code *code,
     free(m.bytes);
 }
 
-void mst_profile_put(struct mst_sink *sink, const struct mst_php_code *code,
+static void put_code(struct mst_sink *sink, const struct mst_php_code *code,
                      enum mst_profile_format format, const struct mst_profile_of *of)
 {
     switch (format) {
     case MST_PROFILE_SPEEDSCOPE: put_file_of_speedscope(sink, code, of->name); break;
     case MST_PROFILE_PPROF:      put_pprof(sink, code, of); break;
-    default:                     put_all_folded(sink, code);
+    default:                     put_times(code, put_folded, sink);
     }
+}
+
+enum mst_profile_put mst_profile_put(struct mst_sink *sink, sqlite3 *db, int64_t server,
+                                     enum mst_profile_format format,
+                                     const struct mst_profile_of *of, bool is_first)
+{
+    enum mst_profile_put put = MST_PROFILE_NONE;
+    struct mst_php_code code;
+
+    if (!mst_php_code_read(&code, db, server)) {
+        put = MST_PROFILE_UNREADABLE;
+    } else if (code.stack_count > 0 && !is_first && format != MST_PROFILE_FOLDED) {
+        put = MST_PROFILE_SEVERAL;
+    } else if (code.stack_count > 0) {
+        put_code(sink, &code, format, of);
+        put = MST_PROFILE_PUT;
+    }
+    mst_php_code_free(&code);
+    return put;
 }
 
 /* ---- all servers of runs ------------------------------------------------------------------- */
 
-/* 1: the server has samples, and they are written; 0: it has none; -1. */
 static int put_server(struct mst_sink *sink, const struct mst_report_run *run, int64_t server,
-                      enum mst_profile_format format, bool is_first, char error[MST_ERROR_MAX])
+                      enum mst_profile_format format, size_t *written, char error[MST_ERROR_MAX])
 {
     const struct mst_profile_of of = { run->title, run->summary.started_ns,
                                        run->summary.duration_ns };
-    struct mst_php_code code;
-    int status = 0;
 
-    if (!mst_php_code_read(&code, mst_archive_db(run->archive), server)) {
-        mst_archive_unreadable(run->archive, error);
-        status = -1;
-    } else if (code.stack_count > 0 && !is_first && format != MST_PROFILE_FOLDED) {
-        status = mst_fail(error, "several servers have samples of PHP's code, and this format is "
-                          "of one: choose a run with --run, or take --format folded");
-    } else if (code.stack_count > 0) {
-        mst_profile_put(sink, &code, format, &of);
-        status = 1;
+    switch (mst_profile_put(sink, mst_archive_db(run->archive), server, format, &of,
+                            *written == 0)) {
+    case MST_PROFILE_UNREADABLE:
+        return mst_archive_unreadable(run->archive, error);
+    case MST_PROFILE_SEVERAL:
+        return mst_fail(error, MST_PROFILE_OF_ONE "choose a run with --run, or take --format "
+                        "folded");
+    case MST_PROFILE_PUT:
+        ++*written;
+        break;
+    case MST_PROFILE_NONE:
+        break;
     }
-    mst_php_code_free(&code);
-    return status;
+    return 0;
 }
 
 int mst_report_profile(struct mst_sink *sink, const struct mst_report *report,
                        enum mst_profile_format format, char error[MST_ERROR_MAX])
 {
     size_t i, k, written = 0;
-    int status;
 
     for (i = 0; i < report->count; i++)
-        for (k = 0; k < report->runs[i].summary.server_count; k++) {
-            status = put_server(sink, &report->runs[i], report->runs[i].summary.servers[k].id,
-                                format, written == 0, error);
-            if (status < 0)
+        for (k = 0; k < report->runs[i].summary.server_count; k++)
+            if (put_server(sink, &report->runs[i], report->runs[i].summary.servers[k].id, format,
+                           &written, error) != 0)
                 return -1;
-            written += (size_t)status;
-        }
     if (written == 0)
         mst_warn("there are no samples of PHP's code: PHP's extension takes them (mpmstat.profile, "
                  "mpmstat.places in php.ini), and record has them from a board, not by URL");

@@ -309,27 +309,26 @@ static int parse_profile_query(enum mst_profile_format *format, uint64_t *last_n
     return 0;
 }
 
-/* 1: the server has samples, and they are written; 0: it has none; -1 with a sentence. */
 static int put_profile(struct mst_sink *sink, const struct mst_explanation *e,
                        const struct mst_explained_server *s, enum mst_profile_format format,
-                       bool is_first, char error[MST_ERROR_MAX])
+                       bool *is_first, char error[MST_ERROR_MAX])
 {
     const struct mst_profile_of of = { mst_source_called(s->source), e->from_ns,
                                        e->until_ns - e->from_ns };
-    struct mst_php_code code;
-    int status = 0;
 
-    if (!mst_php_code_read(&code, mst_archive_db(e->archive), s->id)) {
-        status = mst_fail(error, "there is no memory for the profile");
-    } else if (code.stack_count > 0 && !is_first && format != MST_PROFILE_FOLDED) {
-        status = mst_fail(error, "several servers have samples of PHP's code, and this format is "
-                          "of one: start mpmstat serve with one of them, or take format=folded");
-    } else if (code.stack_count > 0) {
-        mst_profile_put(sink, &code, format, &of);
-        status = 1;
+    switch (mst_profile_put(sink, mst_archive_db(e->archive), s->id, format, &of, *is_first)) {
+    case MST_PROFILE_UNREADABLE:
+        return mst_fail(error, "there is no memory for the profile");
+    case MST_PROFILE_SEVERAL:
+        return mst_fail(error, MST_PROFILE_OF_ONE "start mpmstat serve with one of them, or take "
+                        "format=folded");
+    case MST_PROFILE_PUT:
+        *is_first = false;
+        break;
+    case MST_PROFILE_NONE:
+        break;
     }
-    mst_php_code_free(&code);
-    return status;
+    return 0;
 }
 
 static bool put_profiles(struct mst_page *page, const struct mst_explanation *e,
@@ -337,14 +336,13 @@ static bool put_profiles(struct mst_page *page, const struct mst_explanation *e,
 {
     struct mst_sink sink;
     char error[MST_ERROR_MAX];
-    size_t i, written = 0;
+    bool is_first = true;
     int status = 0;
+    size_t i;
 
     mst_sink_init(&sink, mst_answer_write, &page->text);
-    for (i = 0; i < e->server_count && status >= 0; i++) {
-        status = put_profile(&sink, e, &e->servers[i], format, written == 0, error);
-        written += status > 0;
-    }
+    for (i = 0; i < e->server_count && status == 0; i++)
+        status = put_profile(&sink, e, &e->servers[i], format, &is_first, error);
     if (mst_sink_flush(&sink) != 0)
         return false;
     page->text.used = status < 0 ? 0 : page->text.used;

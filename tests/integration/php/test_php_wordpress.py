@@ -16,6 +16,7 @@ import processes
 from php_site import MS, Site, check_sum, check_wait, needs_extension
 from processes import wait_until
 from recording import ask, record
+from slow_services import Backend
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 SET_UP = build.SRCDIR / "phpapp" / "real" / "wordpress"
@@ -135,11 +136,11 @@ add_action('template_redirect', function () {
 });
 """
 
-def serve_wordpress(php_server, wordpress, boards, paths):
+def serve_wordpress(php_server, wordpress, boards, paths, plugin=PLUGIN):
     htdocs = wordpress / "htdocs"
     (htdocs / ".htaccess").write_text(PERMALINKS)
     (htdocs / "wp-content" / "mu-plugins").mkdir()
-    (htdocs / "wp-content" / "mu-plugins" / "slow.php").write_text(PLUGIN)
+    (htdocs / "wp-content" / "mu-plugins" / "slow.php").write_text(plugin)
     return php_server(
         "event", f'DocumentRoot "{htdocs}"\n<Directory "{htdocs}">\nRequire all granted\n'
         f"AllowOverride All\nDirectoryIndex index.php\n</Directory>\nMPMStatPaths {paths}\n",
@@ -205,3 +206,72 @@ def test_without_the_directive_no_page_is_known(wordpress, php_server, php_board
         shown = subprocess.run([build.TOOL, "report", archive, "--format", form], text=True,
                                capture_output=True, check=True, timeout=60).stdout
         assert "MPMStatPaths On" in " ".join(shown.split()), form
+
+
+# ---- which plugin is slow -----------------------------------------------------------------
+
+# The request says which of them is active.
+CHOOSER = """<?php
+add_filter('pre_option_active_plugins', function () {
+    return isset($_GET['with']) ? ["{$_GET['with']}/{$_GET['with']}.php"] : [];
+});
+"""
+# Their code by name; each is slow by a function of WordPress or of PHP that it calls.
+PLUGINS = {
+    "seo": """<?php
+/* Plugin Name: SEO */
+function seo_keywords($text) {
+    for ($i = 0; $i < 400000; $i++)
+        $text = md5($text);
+    return $text;
+}
+add_action('wp_head', function () { echo '<!-- ', seo_keywords(get_bloginfo('name')), ' -->'; });
+""",
+    "rates": """<?php
+/* Plugin Name: Rates */
+class Rates {
+    public function today() {
+        return wp_remote_retrieve_body(wp_remote_get('@SERVICE@'));
+    }
+}
+add_action('wp', function () { define('RATES', (new Rates)->today()); });
+""",
+    "related": """<?php
+/* Plugin Name: Related */
+function related_score($i) {
+    global $wpdb;
+    return $wpdb->get_var("SELECT COUNT(*) FROM $wpdb->posts p JOIN $wpdb->comments c "
+                          . "WHERE c.comment_content LIKE CONCAT('%', p.post_title, '$i%')");
+}
+add_action('wp_footer', function () { for ($i = 0; $i < 300; $i++) related_score($i); });
+""",
+}
+# The finding's code, the function and its line.
+NAMED = {
+    "seo": ("application-cpu", "seo_keywords", 5),
+    "rates": ("http", "Rates->today", 5),
+    "related": ("database", "related_score", 5),
+}
+
+
+def test_which_plugin_is_slow(wordpress, php_server, php_boards, tmp_path):
+    """One by its computing, one by a slow service, one by three hundred queries."""
+    with Backend(0.2) as service:
+        for name, text in PLUGINS.items():
+            directory = wordpress / "htdocs" / "wp-content" / "plugins" / name
+            directory.mkdir(parents=True)
+            (directory / f"{name}.php").write_text(text.replace("@SERVICE@", service.url))
+        apache = serve_wordpress(php_server, wordpress, php_boards, "On", CHOOSER)
+        board = php.board(php_boards, "fpm-fcgi")
+        for name, (code, function, line) in NAMED.items():
+            apache.get(f"/?with={name}")
+            summary, _ = record(apache, tmp_path / f"{name}.db", build.find("ab"), "-n", "12",
+                                "-c", "1", f"http://127.0.0.1:{apache.port}/?with={name}",
+                                options=("-t", str(board)))
+            finding = next(f for f in summary["findings"] if f["code"] == code)
+            place = finding["place"] or {}
+            assert (place.get("function"), place.get("line")) == (function, line), finding
+            assert place["file"].endswith(f"/plugins/{name}/{name}.php"), place
+            assert place["component"] == f"plugins/{name}", place
+            assert f" plugins/{name}." in finding["text"], finding
+            assert f"Begin with {function}" in finding["action"], finding

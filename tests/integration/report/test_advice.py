@@ -110,10 +110,12 @@ PHP_WAITED = ("UPDATE php_requests SET start_ns = start_ns + run_ns / 2, wait_ns
               "run_ns = run_ns / 2;")
 PHP_KINDS = [
     # what it is advised by, where, the facts, what it changes
-    ("php-spawning", "dynamic", f"{PHP_WAITED} UPDATE samples SET workers_busy = 4, no_idle_ns = 0, "
+    ("php-spawning", "dynamic", f"{PHP_WAITED} UPDATE samples SET idle = 0, no_idle_ns = 0, "
+     "workers_busy = iif(moment = 'before', 0, 4), "
      f"forks = (moment IN ('end', 'after')) * 3 WHERE server_id = {PHP};",
      {"pm.start_servers": "4", "pm.max_spare_servers": "4"}),
-    ("php-spawning", "ondemand", f"{PHP_WAITED} UPDATE samples SET workers_busy = 4, no_idle_ns = 0, "
+    ("php-spawning", "ondemand", f"{PHP_WAITED} UPDATE samples SET idle = 0, no_idle_ns = 0, "
+     "workers_busy = iif(moment = 'before', 0, 4), "
      f"forks = (moment IN ('end', 'after')) * 3 WHERE server_id = {PHP};", {"pm": "static"}),
     ("php-accept-queue", "dynamic ondemand static",
      f"UPDATE samples SET listen_queue = 511, listen_queue_limit = 511 WHERE server_id = {PHP}; "
