@@ -11,6 +11,7 @@ import build
 import php
 import tool
 from fpm import FPM
+from php_site import needs_extension
 from serving import Serving
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
@@ -47,9 +48,9 @@ def folded(archive):
     return rows
 
 
-def record_pages(file, count, page=PAGE, **settings):
-    """Saves the archive of so many pages; returns the threads of FPM's worker, and its board's
-    size."""
+def record_pages(file, count, page=PAGE, keep=None, **settings):
+    """Saves the archive of so many pages; returns the threads of FPM's worker, its board's size,
+    and the text of a file that the page wrote."""
     with FPM(1, settings=php.settings("@ROOT@/run", **settings)) as fpm:
         script = fpm.script("shop.php", page)
         with php.recorded(fpm.board) as archive:
@@ -59,10 +60,11 @@ def record_pages(file, count, page=PAGE, **settings):
             threads = [task.joinpath("comm").read_text().strip() for pid in fpm.workers()
                        for task in Path(f"/proc/{pid}/task").iterdir()]
         size = Path(fpm.board).stat().st_size
+        kept = (fpm.root / keep).read_text() if keep else ""
     copy = sqlite3.connect(file)
     archive.db.backup(copy)
     copy.close()
-    return archive, threads, size
+    return archive, threads, size, kept
 
 
 @pytest.fixture(scope="module", name="recorded")
@@ -73,21 +75,20 @@ def fixture_recorded(tmp_path_factory):
 
 
 def test_parts_of_the_cpu_time(recorded):
-    file, archive, threads, _ = recorded
+    file, archive, threads, _, _ = recorded
     rows = {stack: time for stack, time in folded(file).items() if stack[-1] != "[sleep]"}
     total = sum(rows.values())
     cpu_ns = archive.ask("SELECT sum(user_ns + system_ns) FROM php_requests")[0][0]
     assert 0.9 * cpu_ns / 1000 < total < 1.05 * cpu_ns / 1000   # what is left at an end is lost
     for function, part in PARTS.items():
         mine = sum(time for stack, time in rows.items() if function in stack) / total
-        deviation = (part * (1 - part) / (total / PERIOD_US)) ** 0.5
-        assert abs(mine - part) < 4 * deviation, (function, mine, part)
+        assert abs(mine - part) < 4 * deviation(part, total / PERIOD_US), (function, mine, part)
     assert all(stack[0] == "{main}" for stack in rows), rows
     assert "mpmstat" in threads
 
 
 def test_places(recorded):
-    file, archive, _, _ = recorded
+    file, archive, _, _, _ = recorded
     names = archive.ask("SELECT function, file, line FROM frames")
     assert all(row["file"] is None or row["file"].endswith("/shop.php") for row in names)
     assert {row["line"] for row in names if row["function"] == "Shop::cart"} == {6}
@@ -96,6 +97,37 @@ def test_places(recorded):
         "WHERE r.start_ns = s.request_start_ns AND r.pid = s.pid)")
     assert strangers[0][0] == 0
     assert not any(word in file.read_bytes() for word in (b"4111", b"secret-of"))
+
+
+def deviation(part, samples):
+    return (part * (1 - part) / samples) ** 0.5
+
+
+def test_beside_excimer(tmp_path):
+    """Both sample the same page at the same time, each by a timer of its own."""
+    needs_extension("excimer")
+    page = PAGE.replace("<?php\n", """<?php
+$excimer = new ExcimerProfiler;
+$excimer->setEventType(EXCIMER_CPU);
+$excimer->setPeriod(0.01);
+$excimer->start();
+""") + """
+$excimer->stop();
+file_put_contents(__DIR__ . '/run/collapsed', $excimer->getLog()->formatCollapsed(), FILE_APPEND);
+"""
+    file, theirs = tmp_path / "run.db", Counter()
+    collapsed = record_pages(file, 20, page, profile=100, keep="run/collapsed")[3]
+    for line in collapsed.splitlines():
+        stack, _, number = line.rpartition(" ")
+        theirs[stack.replace("Shop::search", "Shop->search")] += int(number)
+    mine = {stack: time for stack, time in folded(file).items() if stack[-1] != "[sleep]"}
+    assert theirs.total() > 200 and sum(mine.values()) > 200 * PERIOD_US
+    for function, part in PARTS.items():
+        in_theirs = sum(n for stack, n in theirs.items() if function in stack) / theirs.total()
+        in_mine = sum(time for stack, time in mine.items()
+                      if function in stack) / sum(mine.values())
+        assert abs(in_mine - in_theirs) < 6 * deviation(part, theirs.total()), (
+            function, in_mine, in_theirs)
 
 
 LEAVES = """<?php
@@ -148,7 +180,7 @@ def fields(data):
 
 
 def test_pprof_has_the_same(recorded):
-    file, archive, _, _ = recorded
+    file, archive, _, _, _ = recorded
     done = subprocess.run([build.TOOL, "report", "--format", "pprof", file], check=True,
                           capture_output=True)
     message = list(fields(done.stdout))
@@ -172,7 +204,7 @@ def test_pprof_has_the_same(recorded):
 
 
 def test_speedscope_has_the_same(recorded):
-    file, archive, _, _ = recorded
+    file, archive, _, _, _ = recorded
     done = tool.run("report", "--format", "speedscope", file)
     assert done.returncode == 0, done.stderr
     profile = json.loads(done.stdout)
@@ -187,7 +219,7 @@ def test_speedscope_has_the_same(recorded):
 def test_switched_off(recorded, tmp_path):
     """No sample, no thread of its own, no room for samples on the board."""
     file = tmp_path / "run.db"
-    archive, threads, size = record_pages(file, 2, profile=0, places=0)
+    archive, threads, size, _ = record_pages(file, 2, profile=0, places=0)
     assert archive.ask("SELECT count(*) FROM php_samples")[0][0] == 0
     assert folded(file) == {} and "mpmstat" not in threads
     assert recorded[3] - size > ROOM_FOR_SAMPLES
