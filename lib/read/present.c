@@ -58,6 +58,7 @@ static void add_worker(struct mst_present *p, const struct mst_snapshot_slot *sl
     copy(w->code.file, sizeof w->code.file, slot->code_file);
     copy(w->code.component, sizeof w->code.component, slot->code_component);
     w->code.line = slot->code_line != MST_UNKNOWN ? slot->code_line : 0;
+    w->since_ns = slot->request_since_ns;
     w->has_request = slot->request_for_ns != MST_UNKNOWN;
     w->busy_ns = w->has_request ? slot->request_for_ns : slot->state_for_ns;
 }
@@ -102,7 +103,7 @@ void mst_present_take(struct mst_present *p, const struct mst_snapshot *board)
 {
     size_t i;
 
-    p->worker_count = p->pool_count = 0;
+    p->worker_count = p->pool_count = p->left_count = 0;
     p->out_of_memory = false;
     p->is_php = board->producer != NULL && strcmp(board->producer, "php") == 0;
     p->is_running = board->running == NULL || strcmp(board->running, "no") != 0;
@@ -112,6 +113,10 @@ void mst_present_take(struct mst_present *p, const struct mst_snapshot *board)
     for (i = 0; i < board->slot_count; i++)
         if (is_busy(&board->slots[i]) && !is_askers(&board->slots[i]))
             add_worker(p, &board->slots[i]);
+    if (!p->is_running) {
+        p->left_count = p->worker_count;
+        p->worker_count = 0;
+    }
     for (i = 0; i < board->label_count; i++)
         add_pool(p, board, &board->labels[i]);
 }

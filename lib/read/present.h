@@ -26,7 +26,9 @@ struct mst_present_worker {
     /* Where that wait was called, or its code was sampled last; function "": not known. Of PHP's
      * workers, and from those Apache's have it. */
     struct mst_code_at code;
-    uint64_t busy_ns;          /* with its request; without one: in its state */
+    uint64_t busy_ns;          /* with its request; without one: in its state. MST_UNKNOWN: its
+                                * server was killed */
+    uint64_t since_ns;         /* when its request began, since 1970; MST_UNKNOWN */
     bool     has_request;
     bool     is_joined;        /* a PHP's: Apache has its request, too (mst_present_join) */
 };
@@ -49,6 +51,8 @@ struct mst_present {
     uint64_t queue;            /* connections in its accept queues; MST_UNKNOWN */
     size_t   worker_count, worker_room;   /* the longest on its request first */
     struct mst_present_worker *workers;
+    size_t   left_count;       /* workers[] of a server that was killed, with the requests that it
+                                * had then; worker_count is 0 */
     size_t   pool_count, pool_room;
     struct mst_present_pool *pools;
 };

@@ -54,6 +54,7 @@ void mst_draft_find_end(struct mst_draft *m, int running)
     bool gone = running < 0 || mst_elapsed(h->stopped_ns, m->copy->taken_ns) > RESTART_NS;
 
     m->stopped = running == 0 || (h->stopped_ns != 0 && gone);
+    m->killed = m->stopped && h->stopped_ns == 0;
     m->end_ns = m->stopped ? h->stopped_ns : m->copy->taken_ns;
 }
 

@@ -13,6 +13,7 @@ struct mst_draft {
     struct mst_snapshot   *s;
     const struct mst_copy *copy;
     bool     stopped;
+    bool     killed;         /* stopped, and nobody has marked the board */
     bool    *dead;         /* by process: ended without notice, its entry is not freed yet */
     uint64_t *in_flight;   /* by label */
     uint64_t end_ns;       /* until when time has passed in workers; 0: unknown */
@@ -38,7 +39,7 @@ bool mst_draft_is_working(const struct mst_draft *m, size_t worker);
  * them does. Sets m->dead. */
 int mst_draft_find_running(struct mst_draft *m, int running);
 
-/* Sets m->stopped and m->end_ns. */
+/* Sets m->stopped, m->killed and m->end_ns. */
 void mst_draft_find_end(struct mst_draft *m, int running);
 
 /* ---- snapshot_fields.c ------------------------------------------------------------- */

@@ -59,6 +59,12 @@ static void fill_code(struct mst_draft *m, struct mst_snapshot_slot *slot,
     slot->code_component = mst_draft_keep_unless_empty(m, component.name);
 }
 
+/* A server that was killed left its workers as they were; how long they were so is not known. */
+static void forget_times(struct mst_snapshot_slot *slot)
+{
+    slot->state_for_ns = slot->request_for_ns = slot->wait_for_ns = MST_UNKNOWN;
+}
+
 static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_t worker,
                       const char *const *names)
 {
@@ -70,6 +76,8 @@ static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_
     slot->state_for_ns = mst_elapsed(state_since(w), m->end_ns);
     slot->request_for_ns = w->request_start_ns != 0
                          ? mst_elapsed(w->request_start_ns, m->end_ns) : MST_UNKNOWN;
+    slot->request_since_ns = w->request_start_ns != 0
+                           ? mst_wall_ns(&m->copy->header, w->request_start_ns) : MST_UNKNOWN;
     slot->request_id = w->request_start_ns != 0 && w->request_id != 0 ? w->request_id
                                                                       : MST_UNKNOWN;
     slot->requests = w->requests;
@@ -77,6 +85,8 @@ static void fill_slot(struct mst_draft *m, struct mst_snapshot_slot *slot, size_
     slot->path = mst_draft_keep_unless_empty(m, w->path);
     fill_wait(m, slot, w);
     fill_code(m, slot, w);
+    if (m->killed)
+        forget_times(slot);
     mst_draft_blank_foreign(m, MST_SCOPE_SLOT, slot);
 }
 
@@ -112,13 +122,25 @@ static int compare_busy(const void *left, const void *right)
     return order == 0 ? descending(b->slot, a->slot) : order;
 }
 
+/* Whether the snapshot has a slot for the worker: of a server that was killed, those with a request
+ * that nobody has ended. */
+static bool has_slot(const struct mst_draft *m, size_t worker)
+{
+    const struct mst_worker *w = &m->copy->workers[worker];
+
+    if (!m->stopped)
+        return mst_draft_is_working(m, worker);
+    return m->killed && mst_entry_is_claimed(mst_draft_owner_of(m, worker)) &&
+           w->state > MST_STATE_IDLE && w->state < MST_STATE_COUNT && w->request_start_ns != 0;
+}
+
 /* Adds the workers that are idle, or those that are not, in the order of the entries. */
 static void fill_slots(struct mst_draft *m, const char *const *names, bool idle)
 {
     size_t i;
 
-    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
-        if ((m->copy->workers[i].state == MST_STATE_IDLE) == idle && mst_draft_is_working(m, i))
+    for (i = 0; i < m->copy->worker_count; i++)
+        if ((m->copy->workers[i].state == MST_STATE_IDLE) == idle && has_slot(m, i))
             fill_slot(m, &m->s->slots[m->s->slot_count++], i, names);
 }
 
@@ -147,7 +169,7 @@ size_t mst_draft_count_workers(const struct mst_draft *m)
 {
     size_t count = 0, i;
 
-    for (i = 0; i < m->copy->worker_count && !m->stopped; i++)
-        count += mst_draft_is_working(m, i);
+    for (i = 0; i < m->copy->worker_count; i++)
+        count += has_slot(m, i);
     return count;
 }

@@ -249,7 +249,6 @@ static uint64_t make_busy(void)
 static void assert_nothing_happens_now(void)
 {
     ck_assert_str_eq(view.s.running, "no");
-    ck_assert_uint_eq(view.s.slot_count, 0);
     ck_assert_uint_eq(view.s.workers_busy, 0);
     ck_assert_uint_eq(view.s.connections, 0);
     ck_assert_uint_eq(view.s.labels[0].in_flight, 0);
@@ -263,6 +262,7 @@ START_TEST(time_ends_where_the_server_stopped)
     board.header->stopped_ns = start + 4 * MST_NS_PER_S;
     look(0);
     assert_nothing_happens_now();
+    ck_assert_uint_eq(view.s.slot_count, 0);
     ck_assert_uint_eq(view.s.stopped_ns, view.s.started_ns + 4 * MST_NS_PER_S);
     ck_assert_uint_eq(view.s.uptime_ns, 4 * MST_NS_PER_S);
     ck_assert_uint_eq(view.s.state_ns[MST_STATE_HANDLING], 3 * MST_NS_PER_S);
@@ -270,11 +270,17 @@ START_TEST(time_ends_where_the_server_stopped)
 }
 END_TEST
 
+/* But which request it had, and since when. */
 START_TEST(nobody_knows_when_a_killed_server_died)
 {
     make_busy();
     look(0);
     assert_nothing_happens_now();
+    ck_assert_uint_eq(view.s.slot_count, 1);
+    ck_assert_str_eq(view.s.slots[0].state, "handling");
+    ck_assert_uint_eq(view.s.slots[0].request_since_ns, view.s.started_ns);
+    ck_assert_uint_eq(view.s.slots[0].request_for_ns, MST_UNKNOWN);
+    ck_assert_uint_eq(view.s.slots[0].state_for_ns, MST_UNKNOWN);
     ck_assert_uint_eq(view.s.stopped_ns, MST_UNKNOWN);
     ck_assert_uint_eq(view.s.uptime_ns, MST_UNKNOWN);
     ck_assert_uint_eq(view.s.state_ns[MST_STATE_HANDLING], 0);
@@ -293,6 +299,7 @@ START_TEST(a_server_that_cannot_be_seen_is_taken_at_its_word)
     board.header->stopped_ns = mst_now_ns();
     look(-1);
     assert_nothing_happens_now();
+    ck_assert_uint_eq(view.s.slot_count, 0);
     tear_down();
 }
 END_TEST

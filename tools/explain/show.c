@@ -103,34 +103,58 @@ static void put_server(struct mst_sink *sink, const struct mst_explained_server 
                     states, queue);
 }
 
-static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,
-                       const struct mst_present_worker *w)
+static void put_place(struct mst_sink *sink, const struct mst_present_worker *w)
 {
-    char wait[2 * MST_WAIT_WORDS_MAX] = "", words[MST_WAIT_WORDS_MAX], name[96];
     char code[MST_CODE_WORDS_MAX];
 
-    mst_wait_words(words, w->wait, w->wait_end);
-    if (w->wait[0] != '\0')
-        snprintf(wait, sizeof wait, "  waits for %s, %s", words, mst_format_time(w->wait_ns).text);
-    mst_line(sink, "  %10s  %-10s pid %-8" PRIu64 " %-20s %s%s%s%s",
-             mst_format_time(w->busy_ns).text, w->state, w->pid, name_of(s, name), w->label,
-             w->path[0] != '\0' ? " " : "", w->path, wait);
     if (w->code.function[0] == '\0')
         return;
     mst_code_words(code, w->code.function, w->code.file, w->code.line);
     mst_line(sink, "  %10s  %s %s", "", w->wait[0] != '\0' ? "in" : "last seen in", code);
 }
 
+/* `when`: for how long, or since when it has its request. */
+static void put_worker(struct mst_sink *sink, const struct mst_explained_server *s,
+                       const struct mst_present_worker *w, const char *when)
+{
+    char wait[2 * MST_WAIT_WORDS_MAX] = "", words[MST_WAIT_WORDS_MAX], name[96];
+
+    mst_wait_words(words, w->wait, w->wait_end);
+    if (w->wait[0] != '\0')
+        snprintf(wait, sizeof wait, "  waits for %s%s%s", words,
+                 w->wait_ns != MST_UNKNOWN ? ", " : "",
+                 w->wait_ns != MST_UNKNOWN ? mst_format_time(w->wait_ns).text : "");
+    mst_line(sink, "  %10s  %-10s pid %-8" PRIu64 " %-20s %s%s%s%s", when, w->state, w->pid,
+             name_of(s, name), w->label, w->path[0] != '\0' ? " " : "", w->path, wait);
+    put_place(sink, w);
+}
+
+/* Of a server that was killed: which requests it had then, and since when. */
+static void put_left(struct mst_sink *sink, const struct mst_explained_server *s)
+{
+    size_t i;
+
+    if (s->now.left_count == 0)
+        return;
+    put_title(sink, "Requests that died with ", mst_source_called(s->source));
+    for (i = 0; i < s->now.left_count && i < WORKERS_SHOWN; i++)
+        put_worker(sink, s, &s->now.workers[i], mst_format_clock(s->now.workers[i].since_ns).text);
+}
+
 static void put_workers(struct mst_sink *sink, const struct mst_explanation *e)
 {
+    const struct mst_present *now;
     size_t i, k;
 
     for (i = 0; i < e->server_count; i++) {
-        if (e->servers[i].now.worker_count == 0)
-            continue;
-        put_title(sink, "Longest on their requests in ", mst_source_called(e->servers[i].source));
-        for (k = 0; k < e->servers[i].now.worker_count && k < WORKERS_SHOWN; k++)
-            put_worker(sink, &e->servers[i], &e->servers[i].now.workers[k]);
+        now = &e->servers[i].now;
+        if (now->worker_count > 0)
+            put_title(sink, "Longest on their requests in ",
+                      mst_source_called(e->servers[i].source));
+        for (k = 0; k < now->worker_count && k < WORKERS_SHOWN; k++)
+            put_worker(sink, &e->servers[i], &now->workers[k],
+                       mst_format_time(now->workers[k].busy_ns).text);
+        put_left(sink, &e->servers[i]);
     }
 }
 
@@ -206,6 +230,7 @@ static void put_json_worker(struct mst_json *j, const struct mst_present_worker 
     mst_json_count(j, "pid", w->pid);
     mst_json_string(j, "state", w->state);
     mst_json_seconds(j, "busy_for_seconds", w->busy_ns);
+    mst_json_instant(j, "request_since", w->since_ns);
     mst_json_string(j, "label", w->label[0] != '\0' ? w->label : NULL);
     mst_json_string(j, "path", w->path[0] != '\0' ? w->path : NULL);
     mst_json_string(j, "wait", w->wait[0] != '\0' ? w->wait : NULL);
@@ -215,10 +240,22 @@ static void put_json_worker(struct mst_json *j, const struct mst_present_worker 
     mst_json_end(j, '}');
 }
 
+static void put_json_workers(struct mst_json *j, const char *name,
+                             const struct mst_present *present, size_t count)
+{
+    size_t i;
+
+    mst_json_begin(j, name, '[');
+    for (i = 0; i < count; i++) {
+        mst_json_line(j, 3);
+        put_json_worker(j, &present->workers[i]);
+    }
+    mst_json_end(j, ']');
+}
+
 static void put_json_server(struct mst_json *j, const struct mst_explained_server *s)
 {
     const struct mst_source_identity *id = mst_source_identity(s->source);
-    size_t i;
 
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "target", mst_source_name(s->source));
@@ -229,12 +266,8 @@ static void put_json_server(struct mst_json *j, const struct mst_explained_serve
     mst_json_count(j, "workers_busy", s->now.worker_count);
     mst_json_count(j, "listen_queue", s->sample.listen_queue);
     mst_json_count(j, "listen_queue_limit", s->sample.listen_queue_limit);
-    mst_json_begin(j, "workers", '[');
-    for (i = 0; i < s->now.worker_count; i++) {
-        mst_json_line(j, 3);
-        put_json_worker(j, &s->now.workers[i]);
-    }
-    mst_json_end(j, ']');
+    put_json_workers(j, "workers", &s->now, s->now.worker_count);
+    put_json_workers(j, "died_with_it", &s->now, s->now.left_count);
     mst_json_end(j, '}');
 }
 

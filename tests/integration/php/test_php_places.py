@@ -1,8 +1,13 @@
 """From where in PHP's code a request waited (mpmstat.places, as shipped), against what its script
 counted; also while the call is under way."""
+import contextlib
 import json
+import os
 import re
+import signal
 import threading
+import time
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -152,3 +157,46 @@ def test_a_pool_that_is_stuck_in_a_loop():
     assert re.search(r"All of these are in spin, \S+/loop\.php:[45]\.", said), said
     assert "Look there for a loop" in said
     assert {worker["code"]["function"] for worker in finding["workers"]} == {"spin"}
+
+
+NAP = "<?php function nap() { sleep(60); }\nnap();"
+
+
+def ask_in_vain(fpm, script):
+    with contextlib.suppress(OSError):
+        php.fastcgi(fpm.socket, script)
+
+
+def test_where_workers_were_as_their_server_was_killed():
+    """A kill leaves the board as it was: which requests there were, since when, and where."""
+    with FPM(3, settings=php.settings("@ROOT@/run", max_execution_time=0)) as fpm:
+        php.fastcgi(fpm.socket, fpm.script("done.php", "<?php usleep(1);"))
+        began = time.time()
+        scripts = fpm.script("nap.php", NAP), fpm.script("loop.php", LOOP)
+        asking = [threading.Thread(target=ask_in_vain, args=(fpm, script)) for script in scripts]
+        for thread in asking:
+            thread.start()
+        wait_until(lambda: sum(slot["code"]["function"] in ("nap", "spin")
+                               for slot in tool.status(fpm.board)["slots"]) == 2, 30, "both")
+        for pid in (fpm.pid, *fpm.workers()):
+            os.kill(pid, signal.SIGKILL)
+        for thread in asking:
+            thread.join()
+        board = wait_until(lambda: tool.status(fpm.board)["running"] == "no"
+                           and tool.status(fpm.board), 30, "the end of the server")
+        text = tool.run("explain", fpm.board).stdout
+        explained = json.loads(tool.run("explain", "--format", "json", fpm.board).stdout)
+    assert board["workers"]["busy"] == 0
+    assert {(slot["code"]["function"], slot["wait"]) for slot in board["slots"]} == {
+        ("nap", "sleep"), ("spin", None)}
+    for slot in board["slots"]:
+        since = datetime.fromisoformat(slot["request_since"][:19] + "+00:00").timestamp()
+        assert began - 1 <= since <= began + 30
+        assert slot["request_for_seconds"] is None and slot["wait_for_seconds"] is None
+    assert "does not run: it ended without being stopped" in " ".join(text.split())
+    left = text.split("Requests that died with ")[1]
+    assert re.search(r"waits for sleep\n +in nap, \S+/nap\.php:1\n", left)
+    assert re.search(r"last seen in spin, \S+/loop\.php:[45]\n", left)
+    [server] = explained["now"]
+    assert server["workers"] == []
+    assert {worker["code"]["function"] for worker in server["died_with_it"]} == {"nap", "spin"}
