@@ -46,6 +46,13 @@ static const char rows[] =
     "'site', 200, 'i.php', 0, 0, 0, 1, 7, 8, 0, 5, 1000, 1, 1, 0 FROM server_requests;"
     "INSERT INTO php_waits (server_id, key, kind, end, calls, failed, wait_ns) "
     "SELECT 2, key, 'database', 'mysql', 1, 0, 1000 FROM server_requests;"
+    "INSERT INTO frames VALUES (2, 1, '{main}', '/srv/i.php', 1), (2, 2, 'find', '/srv/R.php', 5), "
+    "(2, 3, 'strlen', NULL, NULL);"
+    "INSERT INTO stacks VALUES (2, 1, NULL, 1), (2, 2, 1, 2), (2, 3, 2, 3);"
+    "INSERT INTO php_samples SELECT 2, key, start_ns + 9, start_ns + 5, 7, 1 + key % 3, CASE key % 4 "
+    "WHEN 0 THEN 'database' ELSE 'cpu' END, 10000000 FROM server_requests;"
+    "INSERT INTO opcache SELECT 2, start_ns, 'full', 9, 1, 10, key, key, 10, 5, 5, key / 7 FROM "
+    "server_requests;"
     "INSERT INTO ends VALUES (2, 'database', 'mysql', 20, 0, 20000, 100);"
     "INSERT INTO client_requests SELECT 1, start_ns, 31000000, 0, 1, 200, client_id, NULL FROM "
     "server_requests;"
@@ -214,6 +221,7 @@ static bool report_all(const struct mst_report *report)
                                   char[MST_ERROR_MAX]) = {
         mst_report_csv_series, mst_report_html, mst_report_markdown, mst_report_texts,
     };
+    enum mst_profile_format format;
     char error[MST_ERROR_MAX];
     struct mst_sink sink;
     bool fine = true;
@@ -225,6 +233,9 @@ static bool report_all(const struct mst_report *report)
     mst_report_csv(&sink, report);
     for (i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i](&sink, report, error) != 0)
+            fine = false;
+    for (format = 0; format < MST_PROFILE_FORMATS; format++)
+        if (mst_report_profile(&sink, report, format, error) != 0)
             fine = false;
     return fine;
 }

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "read/call_place.h"
 #include "read/copy.h"
 #include "read/snapshot.h"
 #include "read/tail.h"
@@ -20,6 +21,8 @@ static int look_at_record(void *context, uint64_t ticket, const void *payload)
         struct mst_lifecycle   lifecycle;
         struct mst_php_request php_request;
         struct mst_mark        mark;
+        struct mst_delivery    delivery;
+        struct mst_code_sample code_sample;
     } seen;
 
     (void)ticket;
@@ -37,6 +40,19 @@ static void tail(const struct mst_reader *reader, enum mst_section_id section, s
         && mst_tail_poll(&t, SIZE_MAX, look_at_record, &size, error) >= 0)
         mst_tail_finish(&t);
     mst_tail_close(&t);
+}
+
+/* The function that is named of each call stack. */
+static void places(const struct mst_reader *reader)
+{
+    uint64_t count = mst_section_in(&reader->header, MST_SECTION_STACKS)->count, stack, index;
+    struct mst_frame frame;
+
+    for (stack = 0; stack < count && stack < 64; stack++)
+        if (mst_call_place(reader, stack, &index, &frame) &&
+            (memchr(frame.function, '\0', sizeof frame.function) == NULL ||
+             memchr(frame.file, '\0', sizeof frame.file) == NULL))
+            abort();
 }
 
 static void snapshot(const struct mst_reader *reader)
@@ -69,6 +85,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         tail(&reader, MST_SECTION_LIFECYCLE, sizeof(struct mst_lifecycle));
         tail(&reader, MST_SECTION_PHP_REQUESTS, sizeof(struct mst_php_request));
         tail(&reader, MST_SECTION_MARKS, sizeof(struct mst_mark));
+        tail(&reader, MST_SECTION_DELIVERIES, sizeof(struct mst_delivery));
+        tail(&reader, MST_SECTION_CODE_SAMPLES, sizeof(struct mst_code_sample));
+        places(&reader);
         mst_reader_close(&reader);
     }
     close(fd);

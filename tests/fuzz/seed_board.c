@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "write/board.h"
+#include "write/call_stack.h"
 #include "write/journal.h"
 #include "write/worker.h"
 
@@ -41,6 +42,7 @@ static void make_board(const char *path, enum mst_producer producer)
     const struct mst_layout layout = {
         .producer = producer, .processes = 2, .threads_per_process = 1, .labels = 2,
         .stripes = 1, .requests = 4, .lifecycle = 4,
+        .code_samples = producer == MST_PRODUCER_PHP ? 16 : 0,
     };
     const struct mst_identity identity = {
         .server = "Apache/2.4.0 (Seed)", .mpm = producer == MST_PRODUCER_APACHE ? "event" : NULL,
@@ -85,8 +87,25 @@ static void make_busy(void)
     board.processes[1].accepted = 6;
 }
 
-/* PHP's processes: one runs a request; requests and marks around the rings, one of
- * each torn; texts that are none. */
+static void add_sample(uint64_t i)
+{
+    uint32_t main = mst_frame_intern(&board, "{main}", 6, "/srv/\xff.php", 10, 1);
+    uint32_t find = mst_frame_intern(&board, "Repository->find", 16, "/srv/src/R.php", 14, 5);
+    uint32_t outer = mst_call_stack_intern(&board, MST_STACK_NONE, main);
+    uint32_t inner = mst_call_stack_intern(&board, outer, find);
+    const struct mst_code_sample sample = {
+        .time_ns = START_NS + i, .request_start_ns = START_NS, .pid_worker = UINT64_C(1001) << 32,
+        .stack_what = (uint64_t)(i % 2 ? inner : outer) << 32 | i % 3,
+        .weight_ns = 10 * MST_NS_PER_MS,
+    };
+
+    mst_journal_code_sample(&board, &sample);
+    board.workers[0].runs_in = (uint64_t)inner + 1;
+    board.workers[0].runs_ns = START_NS + 2000;
+}
+
+/* PHP's processes: one runs a request; requests, marks and samples around the rings, one of the
+ * first two torn; texts that are none. */
 static void make_busy_php(void)
 {
     struct mst_lifecycle fork_event = {
@@ -116,6 +135,8 @@ static void make_busy_php(void)
         mst_journal_php_request(&board, &request);
         mst_journal_mark(&board, &mark);
     }
+    for (i = 0; i < 6; i++)
+        add_sample(i);
     board.php_requests[5 & board.php_requests_mask].payload.run_ns = 1;
     board.marks[2].payload.pid = 1;
     mst_worker_enter(w, MST_STATE_HANDLING, START_NS, START_NS + 1000);

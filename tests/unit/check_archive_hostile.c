@@ -137,6 +137,7 @@ static int ignore(void *context, const void *bytes, size_t n)
 
 static int report_all(const struct mst_report *report, char error[MST_ERROR_MAX])
 {
+    enum mst_profile_format format;
     struct mst_sink sink;
 
     mst_sink_init(&sink, ignore, NULL);
@@ -148,6 +149,9 @@ static int report_all(const struct mst_report *report, char error[MST_ERROR_MAX]
         mst_report_markdown(&sink, report, error) != 0 ||
         mst_report_texts(&sink, report, error) != 0)
         return -1;
+    for (format = 0; format < MST_PROFILE_FORMATS; format++)
+        if (mst_report_profile(&sink, report, format, error) != 0)
+            return -1;
     return 0;
 }
 

@@ -130,6 +130,114 @@ file_put_contents(__DIR__ . '/run/collapsed', $excimer->getLog()->formatCollapse
             function, in_mine, in_theirs)
 
 
+# Each of these takes the same part of the CPU time, in a way of its own.
+KINDS = """<?php
+function cpu() { $r = getrusage();
+    return $r['ru_utime.tv_sec'] * 1e6 + $r['ru_utime.tv_usec']
+         + $r['ru_stime.tv_sec'] * 1e6 + $r['ru_stime.tv_usec']; }
+function burn() { $end = cpu() + 30000; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
+function numbers() { $end = cpu() + 30000; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ;
+    yield 1; }
+class Magic { public function __get($name) { burn(); return $name; } }
+foreach (numbers() as $n) ;
+(function () { burn(); })();
+$fiber = new Fiber(function () { burn(); Fiber::suspend(); burn(); });
+$fiber->start();
+$fiber->resume();
+include __DIR__ . '/part.php';
+eval('function evaluated() { burn(); } evaluated();');
+(new Magic)->property;
+array_map('burn', [1]);
+"""
+PART = "<?php burn();"
+
+
+@pytest.mark.parametrize("jit", [None, "tracing", "function"])
+def test_kinds_of_code(tmp_path, jit):
+    """Generators, closures, fibers, included files, eval and what PHP itself calls; interpreted,
+    and as machine code."""
+    settings = {"opcache.enable": 1, "opcache.file_update_protection": 0,
+                **({"opcache.jit": jit, "opcache.jit_buffer_size": "16M"} if jit else {})}
+    with FPM(1, settings={**settings, **php.settings("@ROOT@/run", profile=500)}) as fpm:
+        script = fpm.script("kinds.php", KINDS)
+        fpm.script("part.php", PART)
+        with php.recorded(fpm.board) as archive:
+            for _ in range(5):
+                assert php.fastcgi(fpm.socket, script)[0] == 200
+    rows = Counter()
+    for row in archive.ask("SELECT stack, sum(weight_ns) AS ns FROM php_samples WHERE "
+                           "kind = 'cpu' GROUP BY stack"):
+        rows[tuple(named_stack(archive, row["stack"]))] += row["ns"]
+    total = sum(rows.values())
+    parts = {"numbers": 1, "{closure}": 3, "evaluated": 1, "Magic->__get": 1, "array_map": 1}
+    for function, shares in parts.items():
+        mine = sum(ns for stack, ns in rows.items()
+                   if any(name == function for name, _ in stack)) / total
+        part = shares / 8
+        assert abs(mine - part) < 5 * deviation(part, total / 2e6), (function, mine, part)
+    # The included file's own code, and eval's, are in their files.
+    assert any(("{main}", "part.php") in stack for stack in rows), rows
+    assert any(name == "evaluated" and "eval()" in file for stack in rows for name, file in stack)
+
+
+def named_stack(archive, stack):
+    """(function, file's name) of a stack, the innermost first."""
+    while stack is not None:
+        [row] = archive.ask("SELECT s.caller, f.function, f.file FROM stacks s JOIN frames f ON "
+                            "f.server_id = s.server_id AND f.frame = s.frame WHERE s.stack = "
+                            f"{stack} "
+                            "GROUP BY s.stack")
+        yield row["function"], (row["file"] or "").rsplit("/", 1)[-1]
+        stack = row["caller"]
+
+
+def test_mod_php(php_server, php_boards):
+    apache = php_server("prefork", settings=php.settings(php_boards, profile=500))
+    apache.page("shop.php", PAGE)
+    assert apache.get("/shop.php").status == 200      # the board is there
+    with php.recorded(php.board(php_boards, "apache2handler")) as archive:
+        for _ in range(3):
+            assert apache.get("/shop.php").status == 200
+    check_shop(archive, 3)
+
+
+def check_shop(archive, pages):
+    """The samples have all of the CPU time, nearly, and the functions of the page."""
+    [(cpu_ns,)] = archive.ask("SELECT sum(user_ns + system_ns) FROM php_requests")
+    [(sampled_ns,)] = archive.ask("SELECT sum(weight_ns) FROM php_samples WHERE kind = 'cpu'")
+    assert pages * 190_000_000 < cpu_ns and 0.85 * cpu_ns < sampled_ns < 1.1 * cpu_ns
+    names = {row["function"] for row in archive.ask("SELECT function FROM frames")}
+    assert set(PARTS) <= names, names
+
+
+@pytest.mark.parametrize("sapi", ["cli", "cgi-fcgi"])
+def test_processes_of_one_request(php_boards, tmp_path, sapi):
+    """php-cgi, and the command line where it is recorded."""
+    program = php.CLI if sapi == "cli" else php.CGI
+    if not program:
+        pytest.skip("needs php-cgi")
+    php_boards.chmod(0o1777)
+    script = tmp_path / "shop.php"
+    script.write_text(PAGE)
+    ini = php_boards / "ini"
+    ini.mkdir()
+    php.write_ini(ini, php.settings(php_boards, profile=500, enable_cli=1))
+    environment = {"PATH": build.PATH, "PHPRC": str(ini), "GATEWAY_INTERFACE": "CGI/1.1",
+                   "REQUEST_METHOD": "GET", "REDIRECT_STATUS": "200",
+                   "SCRIPT_FILENAME": str(script)}
+    command = [program, *([str(script)] if sapi == "cli" else [])]
+
+    def run():
+        subprocess.run(command, check=True, capture_output=True, cwd="/", timeout=30,
+                       env=environment)
+
+    run()                                             # the board is there
+    with php.recorded(php.board(php_boards, sapi)) as archive:
+        for _ in range(3):
+            run()
+    check_shop(archive, 3)
+
+
 LEAVES = """<?php
 function hashes($text) { for ($i = 0; $i < 60; $i++) $h = hash('sha256', $text); return $h; }
 function sorted($n) { $a = range(1, $n); shuffle($a); sort($a); return count($a); }
