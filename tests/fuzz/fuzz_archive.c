@@ -14,6 +14,7 @@
 #include "export/export.h"
 #include "lab/report/report.h"
 #include "findings/findings.h"
+#include "report/profile.h"
 #include "report/report.h"
 
 #define CHANGE_BYTES 8u
@@ -214,6 +215,21 @@ static void put_sql(const uint8_t *data, size_t size)
     free(sql);
 }
 
+static bool profile_all(struct mst_sink *sink, const struct mst_report_run *run)
+{
+    const struct mst_profile_of of = { run->title, 0, 0 };
+    enum mst_profile_format format;
+    bool fine = true;
+    size_t i;
+
+    for (i = 0; i < run->summary.server_count; i++)
+        for (format = 0; format < MST_PROFILE_FORMATS; format++)
+            if (mst_profile_put(sink, mst_archive_db(run->archive), run->summary.servers[i].id,
+                                format, &of, true) == MST_PROFILE_UNREADABLE)
+                fine = false;
+    return fine;
+}
+
 /* Each format is tried, also where one before it fails. */
 static bool report_all(const struct mst_report *report)
 {
@@ -221,7 +237,6 @@ static bool report_all(const struct mst_report *report)
                                   char[MST_ERROR_MAX]) = {
         mst_report_csv_series, mst_report_html, mst_report_markdown, mst_report_texts,
     };
-    enum mst_profile_format format;
     char error[MST_ERROR_MAX];
     struct mst_sink sink;
     bool fine = true;
@@ -234,10 +249,7 @@ static bool report_all(const struct mst_report *report)
     for (i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i](&sink, report, error) != 0)
             fine = false;
-    for (format = 0; format < MST_PROFILE_FORMATS; format++)
-        if (mst_report_profile(&sink, report, format, error) != 0)
-            fine = false;
-    return fine;
+    return profile_all(&sink, &report->runs[0]) && fine;
 }
 
 static int send_nowhere(void *context, const struct mst_export_batch *batch,

@@ -143,7 +143,7 @@ static void make_busy_php(void)
     w->request_start_ns = START_NS + 1000;
 }
 
-#define MARKS_KEPT 8u   /* a ring of them is large, and these are as good */
+#define KEPT 8u   /* of marks and deliveries: a ring of them is large, and these are as good */
 
 /* The board's bytes without the room between its sections. */
 static void save(const char *directory, const char *name)
@@ -161,8 +161,8 @@ static void save(const char *directory, const char *name)
         struct mst_section *s = mst_section_of(&header, id);
         size_t bytes;
 
-        if (id == MST_SECTION_MARKS && s->count > MARKS_KEPT)
-            s->count = MARKS_KEPT;
+        if ((id == MST_SECTION_MARKS || id == MST_SECTION_DELIVERIES) && s->count > KEPT)
+            s->count = KEPT;
         bytes = (size_t)s->count * s->stride;
 
         check(pwrite(fd, (char *)board.header + s->offset, bytes, (off_t)end) == (ssize_t)bytes,

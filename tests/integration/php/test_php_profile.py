@@ -12,6 +12,7 @@ import php
 import tool
 from fpm import FPM
 from php_site import needs_extension
+from recording import record
 from serving import Serving
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
@@ -199,6 +200,21 @@ def test_mod_php(php_server, php_boards):
         for _ in range(3):
             assert apache.get("/shop.php").status == 200
     check_shop(archive, 3)
+
+
+def test_the_verdict_on_an_application_of_classes(php_server, php_boards, archive):
+    """Its files are found by an autoloader: the time is not the kernel's that calls all of it."""
+    apache = php_server("event", workers=20, children=2,
+                        settings=php.settings(php_boards, profile=500))
+    page = f"http://127.0.0.1:{apache.port}/subrequest/index.php?blocks=100&work=500"
+    assert apache.get("/subrequest/index.php?blocks=100&work=500").status == 200
+    summary, _ = record(apache, archive, build.find("ab"), "-n", "30", "-c", "1", page,
+                        options=("-t", str(php.board(php_boards, "fpm-fcgi"))))
+    finding = next(f for f in summary["findings"] if f["code"] == "application-cpu")
+    assert finding["place"]["function"] == "Subrequest\\Catalogue->entries", finding
+    assert finding["place"]["file"].endswith("/subrequest/src/Catalogue.php")
+    assert 17 <= finding["place"]["line"] <= 27
+    assert "Begin with Subrequest\\Catalogue->entries" in finding["action"], finding
 
 
 def check_shop(archive, pages):
