@@ -72,10 +72,11 @@ struct mst_wait_place {
     uint64_t chain;                /* mst_place_chain(); 0: no entry */
     uint64_t ns;
     uint32_t stack, calls;
-    uint32_t sum;                  /* index of mst_waits.sums; UINT32_MAX: no call has ended */
+    uint32_t sum;                  /* index of mst_waits.sums; MPMSTAT_NO_SUM: no call has ended */
 };
 #define MPMSTAT_WAIT_PLACES 128u
 #define MPMSTAT_NO_PLACE UINT32_MAX
+#define MPMSTAT_NO_SUM   UINT32_MAX
 
 struct mst_wait_places {
     bool     is_on;

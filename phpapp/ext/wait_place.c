@@ -15,7 +15,6 @@
 #include "code_place.h"
 
 #define PERIOD_NS (10 * MST_NS_PER_MS)
-#define NO_SUM    UINT32_MAX
 
 /* The first entry from `at` on that has the chain or is free. */
 static uint32_t find(const struct mst_wait_places *p, uint64_t chain, uint32_t at)
@@ -31,7 +30,7 @@ static bool take(struct mst_wait_places *p, uint32_t at, uint64_t chain, uint32_
     if (p->used_count == MPMSTAT_WAIT_PLACES - 1)
         return false;
     p->used[p->used_count++] = (uint8_t)at;
-    p->all[at] = (struct mst_wait_place){ .chain = chain, .stack = stack, .sum = NO_SUM };
+    p->all[at] = (struct mst_wait_place){ .chain = chain, .stack = stack, .sum = MPMSTAT_NO_SUM };
     return true;
 }
 
@@ -55,31 +54,15 @@ uint32_t mst_wait_place_find(struct mst_waits *w, const zend_execute_data *call)
     return at;
 }
 
-uint64_t mst_wait_place_shown(const struct mst_waits *w, uint32_t place)
-{
-    return place != MPMSTAT_NO_PLACE ? (uint64_t)w->places.all[place].stack + 1 : 0;
-}
-
-void mst_wait_place_add(struct mst_waits *w, uint32_t place, uint32_t sum, uint64_t ns)
+struct mst_wait_place *mst_wait_place_other(struct mst_waits *w, uint32_t place, uint32_t sum)
 {
     struct mst_wait_places *p = &w->places;
-    struct mst_wait_place of, *to;
+    const struct mst_wait_place of = p->all[place];
 
-    if (place == MPMSTAT_NO_PLACE)
-        return;
-    to = &p->all[place];
-    if (to->sum != sum && to->sum != NO_SUM) {   /* other calls from there waited for another end */
-        of = *to;
-        do {
-            place = find(p, of.chain, (place + 1) % MPMSTAT_WAIT_PLACES);
-            to = &p->all[place];
-        } while (to->chain != 0 && to->sum != sum);
-        if (to->chain == 0 && !take(p, place, of.chain, of.stack))
-            return;
-    }
-    to->sum = sum;
-    to->ns += ns;
-    to->calls++;
+    do
+        place = find(p, of.chain, (place + 1) % MPMSTAT_WAIT_PLACES);
+    while (p->all[place].chain != 0 && p->all[place].sum != sum);
+    return p->all[place].chain != 0 || take(p, place, of.chain, of.stack) ? &p->all[place] : NULL;
 }
 
 struct mst_php_wait_place mst_wait_place_longest(const struct mst_waits *w, uint32_t sum,
@@ -114,7 +97,7 @@ void mst_wait_place_end(struct mst_waits *w)
         struct mst_wait_place *place = &p->all[p->used[i]];
 
         p->left_ns += place->ns;
-        if (place->sum != NO_SUM && p->left_ns >= PERIOD_NS) {
+        if (place->sum != MPMSTAT_NO_SUM && p->left_ns >= PERIOD_NS) {
             mst_place_sample(place->stack, kind_of(w, place) + 1,
                              p->left_ns - p->left_ns % PERIOD_NS);
             p->left_ns %= PERIOD_NS;
