@@ -10,8 +10,17 @@ static const struct rule {
     bool        is_base;
 } rules[] = {
 #define MST_COMPONENT(path, shown, depth, is_base) { path, shown, depth, is_base },
+#define MST_COMPONENT_ELSE(path)
 #include "read/component.def"
 #undef MST_COMPONENT
+#undef MST_COMPONENT_ELSE
+};
+static const char *const else_rules[] = {
+#define MST_COMPONENT(path, shown, depth, is_base)
+#define MST_COMPONENT_ELSE(path) path,
+#include "read/component.def"
+#undef MST_COMPONENT
+#undef MST_COMPONENT_ELSE
 };
 
 /* Where the path of a rule is in a file's, at a part's beginning; NULL: nowhere. */
@@ -46,6 +55,25 @@ static void take_directory(struct mst_component *c, const char *file)
         snprintf(c->name, sizeof c->name, "/");
 }
 
+/* False: no line is for layouts like that. */
+static bool take_layout(struct mst_component *c, const char *file)
+{
+    const char *at;
+    size_t i, path;
+    int name;
+
+    for (i = 0; i < sizeof else_rules / sizeof *else_rules; i++) {
+        at = find(file, else_rules[i]);
+        path = strlen(else_rules[i]);
+        name = at != NULL ? length_of(at + path, 1) : 0;
+        if (name > 0 && at[path + (size_t)name] == '/') {
+            snprintf(c->name, sizeof c->name, "%s%.*s", else_rules[i], name, at + path);
+            return true;
+        }
+    }
+    return false;
+}
+
 void mst_component_of(struct mst_component *component, const char *file)
 {
     const struct rule *found = NULL;
@@ -61,7 +89,8 @@ void mst_component_of(struct mst_component *component, const char *file)
         }
     }
     if (found == NULL) {
-        take_directory(component, file);
+        if (!take_layout(component, file))
+            take_directory(component, file);
         return;
     }
     first += strlen(found->path);

@@ -60,7 +60,8 @@ void mst_draft_find_end(struct mst_draft *m, int running)
 
 /* Sets m->dead for processes that have ended and whose entries are not freed yet: FPM's master
  * frees them at its next fork, php-cgi's next process when it starts. (Apache's parent frees
- * them at once.) Returns whether any process is alive. */
+ * them at once.) Of a parent that was killed, children can go on. Returns whether any process is
+ * alive. */
 static bool find_dead(struct mst_draft *m)
 {
     const struct mst_copy *c = m->copy;
@@ -80,8 +81,10 @@ int mst_draft_find_running(struct mst_draft *m, int running)
 {
     bool any;
 
-    if (m->copy->header.producer != MST_PRODUCER_PHP || running != 1)
+    if (running < 0 || (running == 1 && m->copy->header.producer != MST_PRODUCER_PHP))
         return running;
     any = find_dead(m);
+    if (running == 0)
+        return running;
     return mst_header_has_no_parent(&m->copy->header) ? any : running;
 }

@@ -122,15 +122,15 @@ static int compare_busy(const void *left, const void *right)
     return order == 0 ? descending(b->slot, a->slot) : order;
 }
 
-/* Whether the snapshot has a slot for the worker: of a server that was killed, those with a request
- * that nobody has ended. */
+/* Whether the snapshot has a slot for the worker: of a server that was killed, those that died with
+ * a request. */
 static bool has_slot(const struct mst_draft *m, size_t worker)
 {
     const struct mst_worker *w = &m->copy->workers[worker];
 
     if (!m->stopped)
         return mst_draft_is_working(m, worker);
-    return m->killed && mst_entry_is_claimed(mst_draft_owner_of(m, worker)) &&
+    return m->killed && m->dead[worker / m->copy->header.threads_per_process] &&
            w->state > MST_STATE_IDLE && w->state < MST_STATE_COUNT && w->request_start_ns != 0;
 }
 

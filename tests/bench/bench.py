@@ -3,7 +3,7 @@
 
     make bench                    all of them
     make bench BENCH=status       one, or several: requests connections forks php throughput status
-                                  report recording fleet contention live wordpress
+                                  report recording fleet contention live watching
 """
 import argparse
 
@@ -18,12 +18,12 @@ import recording_rate
 import report_cost
 import status_page
 import throughput
-import wordpress
+import watching
 
 BENCHES = {"requests": per_request, "connections": per_connection, "forks": per_fork,
            "php": per_php_request, "throughput": throughput, "status": status_page,
            "report": report_cost, "recording": recording_rate, "fleet": fleet,
-           "contention": contention, "live": live_page, "wordpress": wordpress}
+           "contention": contention, "live": live_page, "watching": watching}
 
 
 def main():

@@ -31,6 +31,19 @@ static const struct { const char *file, *name; bool is_base; } files[] = {
     { "vendor/", "vendor/", true },
     { "vendor/a", "vendor/a", true },
     { "/srv/wp-content/plugins/", "plugins/", false },
+    /* Files of the applications' own trees, in the directories of their images or packages. */
+    { "/var/www/html/apps/files/lib/Controller/ViewController.php", "apps/files", false },
+    { "/var/www/html/custom_apps/deck/lib/Service/CardService.php", "apps/deck", false },
+    { "/var/www/html/lib/private/Files/Cache/Cache.php", "Nextcloud", true },
+    { "/var/www/html/mod/quiz/accessrule/password/rule.php", "mod/quiz", false },
+    { "/var/www/html/blocks/html/block_html.php", "blocks/html", false },
+    { "/usr/share/roundcube/plugins/enigma/lib/enigma_engine.php", "plugins/enigma", false },
+    { "/var/www/html/extensions/Cite/src/ReferenceStack.php", "extensions/Cite", false },
+    { "/usr/share/dokuwiki/lib/plugins/usermanager/admin.php", "plugins/usermanager", false },
+    { "/srv/d7/sites/all/modules/views/plugins/views_plugin_query.inc", "modules/views", false },
+    { "/srv/apps/shop/src/Cart.php", "apps/shop", false },
+    { "/srv/site/plugins/one.php", "/srv/site/plugins", false },
+    { "/srv/web/node_modules/x/y.php", "/srv/web/node_modules/x", false },
 };
 
 START_TEST(a_file_belongs_to_a_component)

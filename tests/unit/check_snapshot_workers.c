@@ -270,10 +270,22 @@ START_TEST(time_ends_where_the_server_stopped)
 }
 END_TEST
 
+/* A child can go on without its parent. */
+START_TEST(a_child_that_is_alive_has_not_died_with_its_server)
+{
+    make_busy();
+    look(0);
+    assert_nothing_happens_now();
+    ck_assert_uint_eq(view.s.slot_count, 0);
+    tear_down();
+}
+END_TEST
+
 /* But which request it had, and since when. */
 START_TEST(nobody_knows_when_a_killed_server_died)
 {
     make_busy();
+    board.processes[0].start_ticks++;   /* that process has ended, and this one has its pid */
     look(0);
     assert_nothing_happens_now();
     ck_assert_uint_eq(view.s.slot_count, 1);
@@ -561,6 +573,7 @@ int main(void)
     tcase_add_test(workers, gauges_are_sums_over_live_processes);
     tcase_add_test(workers, in_flight_is_what_workers_show_and_the_others);
     tcase_add_test(gone, time_ends_where_the_server_stopped);
+    tcase_add_test(gone, a_child_that_is_alive_has_not_died_with_its_server);
     tcase_add_test(gone, nobody_knows_when_a_killed_server_died);
     tcase_add_test(gone, a_server_that_cannot_be_seen_is_taken_at_its_word);
     tcase_add_test(nonsense, nonsense_in_workers_stays_in_bounds);

@@ -1,7 +1,9 @@
 """Samples of PHP's code: what mpmstat.profile = 100 tells of a page, against what the page did."""
 import json
+import re
 import sqlite3
 import subprocess
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -372,3 +374,21 @@ def test_served_for_collectors():
     assert [part["endValue"] // 1000 for part in speedscope["profiles"]] == [total["cpu"],
                                                                              total["wait"]]
     assert none.status == 200
+
+
+def switches(pids):
+    """{thread: how often it has left a CPU}"""
+    return {task.name: re.findall(r"ctxt_switches:\s+(\d+)", (task / "status").read_text())
+            for pid in pids for task in Path(f"/proc/{pid}/task").iterdir()}
+
+
+def test_workers_that_wait_for_a_request_are_not_woken():
+    with FPM(2, settings=php.settings("@ROOT@/run", profile=1000)) as fpm:
+        script = fpm.script("shop.php", PAGE)
+        for _ in range(2):
+            assert php.fastcgi(fpm.socket, script)[0] == 200
+        time.sleep(0.5)
+        before = switches(fpm.workers())
+        assert len(before) > 2                            # the threads that look are there
+        time.sleep(2)
+        assert switches(fpm.workers()) == before
