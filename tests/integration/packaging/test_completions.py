@@ -162,12 +162,12 @@ class Zsh:
 
     def expect(self, *texts, seen="", again=None, seconds=60):
         """Reads on from `seen` until all texts have come, and returns what was read; types
-        `again` every two seconds meanwhile."""
-        end, due = time.monotonic() + seconds, 0
+        `again` meanwhile, seldomer each time: zsh drops a list that took longer than that."""
+        end, due, pause = time.monotonic() + seconds, 0, 2
         while time.monotonic() < end:
             if again and time.monotonic() >= due:
                 self.say(again)
-                due = time.monotonic() + 2
+                due, pause = time.monotonic() + pause, 2 * pause
             if select.select([self.fd], [], [], 0.1)[0]:
                 seen += os.read(self.fd, 65536).decode(errors="replace")
             if all(text in seen for text in texts):
