@@ -32,7 +32,10 @@ SLOWEST = f"SELECT key, {TOTAL} AS total FROM server_requests ORDER BY total DES
 
 
 def thinned(path):
-    return ask(path, "SELECT thinned_ns FROM runs")[0][0] is not None
+    """Read-only: the last program that closes an archive for writing puts its log into it, and then
+    the file is younger than what was recorded."""
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db:
+        return db.execute("SELECT thinned_ns FROM runs").fetchall()[0][0] is not None
 
 
 def counts(path, each):
@@ -97,13 +100,14 @@ def quantile(values, share):
 def test_counts_and_the_slowest_stay_and_percentiles_are_close(recorded):
     apache, directory, whole = recorded
     names = [path.name for path in archives(whole)]
+    written = {name: (whole / name).stat().st_mtime for name in names}
     thin(directory, apache.board)
     for name in names:
         before, after = whole / name, directory / name
         assert_sound(after)
         assert counts(before, "count(*)") == counts(after, "sum(weight)")
         assert ask(before, SLOWEST) == ask(after, SLOWEST)
-        assert after.stat().st_mtime == before.stat().st_mtime
+        assert after.stat().st_mtime == written[name]
         assert not thinned(before) and thinned(after)
     largest = max(names, key=lambda name: size_of(whole / name))
     before, after = whole / largest, directory / largest
