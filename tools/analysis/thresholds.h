@@ -98,6 +98,8 @@
 #define MST_IN_CODE_SAMPLES_MIN    30u
 #define MST_IN_CODE_MILLI          300u
 #define MST_IN_CODE_ALL_MILLI      900u
+/* Processes stay where one ends in so many requests, or seldomer. */
+#define MST_STAYED_REQUESTS        100u
 /* Processes that end after fewer requests cost more than they serve; and how many must have ended
  * for that to be a habit. */
 #define MST_CHURN_REQUESTS_MAX     20u

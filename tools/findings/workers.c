@@ -404,11 +404,13 @@ static bool find_php_in_uploads(struct mst_inquiry *q)
     return true;
 }
 
-/* As the load began there were as many processes as requests came at once: none waited for one to
- * be started. */
+/* As the load began there were as many processes as requests came at once, and they stayed: none
+ * waited for one to be started. */
 static bool had_processes(struct mst_inquiry *q, const struct mst_summary_server *php)
 {
-    return php->at_once_p99 != MST_UNKNOWN && php->at_once_p99 <= mst_ask_sum(q,
+    bool stayed = mst_known(php->exits) <= php->requests / MST_STAYED_REQUESTS;
+
+    return stayed && php->at_once_p99 != MST_UNKNOWN && php->at_once_p99 <= mst_ask_sum(q,
         "SELECT idle + workers_busy AS number FROM samples WHERE server_id = :id AND "
         "moment = 'before'", php);
 }

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import subprocess
 import threading
 import time
 from datetime import datetime
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import build
 import php
 import tool
 from fpm import FPM
@@ -124,7 +126,8 @@ def test_while_the_call_is_under_way():
     """The function of the plugin, not that of the library which waits."""
     with FPM(1, settings=php.settings("@ROOT@/run")) as fpm:
         root = Path(fpm.script("index.php", MAIN)).parent
-        for name, text in ("wp-includes/http.php", CORE), ("wp-content/plugins/slow/slow.php", PLUGIN):
+        for name, text in (("wp-includes/http.php", CORE),
+                           ("wp-content/plugins/slow/slow.php", PLUGIN)):
             (root / name).parent.mkdir(parents=True)
             (root / name).write_text(text, encoding="ascii")
         asking = threading.Thread(target=php.fastcgi, args=(fpm.socket, str(root / "index.php")))
@@ -200,3 +203,28 @@ def test_where_workers_were_as_their_server_was_killed():
     [server] = explained["now"]
     assert server["workers"] == []
     assert {worker["code"]["function"] for worker in server["died_with_it"]} == {"nap", "spin"}
+
+
+GDB = build.find("gdb")
+
+
+@pytest.mark.skipif(not GDB or build.SANITIZE, reason="needs gdb, and no sanitizer")
+def test_the_place_that_gdb_sees():
+    """gdb has the worker call the engine's own functions that say where it is."""
+    asked = ("(char *)get_active_function_name()", "(char *)zend_get_executed_filename()",
+             "(unsigned)zend_get_executed_lineno()")
+    with FPM(1, settings=php.settings("@ROOT@/run", max_execution_time=0)) as fpm:
+        script = fpm.script("loop.php", LOOP)
+        asking = threading.Thread(target=php.fastcgi, args=(fpm.socket, script))
+        asking.start()
+        code = wait_until(lambda: next((slot["code"] for slot in tool.status(fpm.board)["slots"]
+                                        if slot["code"]["function"]), None), 30, "a sample")
+        words = [word for print_it in asked for word in ("-ex", f"print {print_it}")]
+        said = subprocess.run([GDB, "-nx", "-batch", "-p", str(fpm.workers()[0]), *words],
+                              text=True, capture_output=True, timeout=60, check=True).stdout
+        asking.join()
+    [function] = re.findall(r'^\$1 = .*"(.*)"$', said, re.M)
+    [file] = re.findall(r'^\$2 = .*"(.*)"$', said, re.M)
+    [line] = re.findall(r"^\$3 = (\d+)$", said, re.M)
+    assert (code["function"], code["file"]) == (function, file), said
+    assert {code["line"], int(line)} <= {4, 5}, said
