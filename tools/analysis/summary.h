@@ -179,9 +179,8 @@ struct mst_summary_server {
                                         * are several, or it is not known */
     struct mst_summary_held held;      /* this run's requests */
     uint64_t fatal, timeouts, uncached, php_cpu_ns, max_memory_bytes;   /* a PHP's */
-    struct mst_opcache opcache;        /* a PHP's, as the recording ended; restarts: during it. All
-                                        * else is MST_UNKNOWN where the state or the word is not
-                                        * known */
+    struct mst_opcache opcache;        /* a PHP's, as the recording ended; restarts: during it. With
+                                        * a state that is known, other words can be MST_UNKNOWN */
     uint64_t marks;
     uint64_t counted;                  /* as the server's counters say, with in_flight_before */
     uint64_t lost, restarts;

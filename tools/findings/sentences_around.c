@@ -10,6 +10,7 @@
 #include "analysis/thresholds.h"
 #include "base/clock.h"
 #include "base/ratio.h"
+#include "base/saturate.h"
 #include "console/format.h"
 #include "findings/findings.h"
 #include "findings/inquiry.h"
@@ -399,13 +400,18 @@ const char *mst_or_opcache(const struct mst_summary_server *php)
     return php->opcache.state == MST_OPCACHE_ON ? "" : "; use OPcache";
 }
 
+static uint64_t free_in(const struct mst_opcache *o)
+{
+    return mst_subtract_saturated(o->limit_bytes, mst_add_saturated(o->used_bytes,
+                                                                    mst_known(o->wasted_bytes)));
+}
+
 /* OPcache calls itself full where it has no more than 64 KiB (its source: MIN_FREE_MEMORY). Before,
  * it has no room for large scripts. */
 static bool is_nearly_full(const struct mst_opcache *o)
 {
-    return o->limit_bytes != MST_UNKNOWN &&
-           mst_milli(mst_subtract_saturated(o->limit_bytes, o->used_bytes), o->limit_bytes) <
-               MST_OPCACHE_FREE_MILLI;
+    return o->state == MST_OPCACHE_FULL ||
+           mst_milli(free_in(o), o->limit_bytes) < MST_OPCACHE_FREE_MILLI;
 }
 
 /* It compiles again, for each request, what it has no room for. */
@@ -413,7 +419,7 @@ static void say_full(struct mst_finding *f, const struct mst_opcache *o)
 {
     uint64_t mib = o->limit_bytes >> 20;
 
-    if (o->keys >= o->keys_limit) {
+    if (mst_known(o->keys) >= o->keys_limit) {
         MST_MORE(f, " OPcache is full: all of its %s names of scripts are used.",
                  mst_format_count(o->keys_limit).text);
         MST_ACTION(f, "Set opcache.max_accelerated_files to more than the application has files, "
@@ -436,7 +442,7 @@ static void say_opcache(struct mst_finding *f, const struct mst_summary_server *
         MST_MORE(f, " OPcache is off.");
         MST_ACTION(f, "Switch OPcache on: opcache.enable = 1 in php.ini, and for the pool or the "
                    "virtual host, if it is off there; where php -m does not list it, install it.");
-    } else if (o->state == MST_OPCACHE_UNKNOWN) {
+    } else if (o->state == MST_OPCACHE_UNKNOWN || o->limit_bytes == MST_UNKNOWN) {
         MST_ACTION(f, "Look at opcache_get_status(): whether OPcache is on (opcache.enable), "
                    "whether it is full (opcache.memory_consumption, "
                    "opcache.max_accelerated_files), and whether something resets it, or changes "
@@ -446,12 +452,11 @@ static void say_opcache(struct mst_finding *f, const struct mst_summary_server *
         MST_ACTION(f, "Look for what restarts it: opcache_reset() in the application or a "
                    "deployment, or too little memory for scripts that change "
                    "(opcache.memory_consumption).");
-    } else if (o->state == MST_OPCACHE_FULL || is_nearly_full(o)) {
+    } else if (is_nearly_full(o)) {
         say_full(f, o);
     } else {
         MST_MORE(f, " OPcache is on, and %s of its %s are free.",
-                 mst_format_bytes(mst_subtract_saturated(o->limit_bytes, o->used_bytes)).text,
-                 mst_format_bytes(o->limit_bytes).text);
+                 mst_format_bytes(free_in(o)).text, mst_format_bytes(o->limit_bytes).text);
         if (2 * f->requests < php->requests)
             MST_ACTION(f, "Few requests compiled: those after a start, or after files had "
                        "changed. Warm PHP up before the load, or see opcache.preload.");
