@@ -1,6 +1,9 @@
 /* seed_board.c - makes the first files of tests/fuzz/corpus/board: boards as
  * small as they get, in the states that a server's can be in. The same bytes in
  * every run. To make them again: seed_board DIRECTORY
+ *
+ * older-busy and older-php-busy there are boards of an earlier writer, which this does not make:
+ * unit tests read them as such.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -331,7 +331,7 @@ START_TEST(labels_without_owners_are_read)
     struct mst_copy copy;
     size_t i;
 
-    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/busy", getenv("MPMSTAT_SRCDIR"));
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/older-busy", getenv("MPMSTAT_SRCDIR"));
     ck_assert_msg(mst_reader_open(&reader, path, error) == 0, "%s", error);
     ck_assert_uint_eq(reader.header.section[MST_SECTION_LABELS].stride,
                       offsetof(struct mst_name, owner));

@@ -214,7 +214,7 @@ START_TEST(an_older_writers_intervals_are_unknown)
 {
     char path[1024];
 
-    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/busy", getenv("MPMSTAT_SRCDIR"));
+    snprintf(path, sizeof path, "%s/tests/fuzz/corpus/board/older-busy", getenv("MPMSTAT_SRCDIR"));
     attach(path, MST_SECTION_REQUESTS, 1);
     ck_assert_int_gt(mst_tail_poll(&tail, SIZE_MAX, see_no_intervals, NULL, error), 0);
     ck_assert_uint_eq(mst_section_in(&reader.header, MST_SECTION_DELIVERIES)->count, 0);
