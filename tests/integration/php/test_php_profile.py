@@ -392,3 +392,29 @@ def test_workers_that_wait_for_a_request_are_not_woken():
         assert len(before) > 2                            # the threads that look are there
         time.sleep(2)
         assert switches(fpm.workers()) == before
+
+
+def test_the_bill_by_script(tmp_path):
+    """Where requests began in several files; the function's own file is another one."""
+    file = tmp_path / "run.db"
+    burn = ("<?php function cpu() { $r = getrusage(); return $r['ru_utime.tv_sec'] * 1e6 "
+            "+ $r['ru_utime.tv_usec'] + $r['ru_stime.tv_sec'] * 1e6 + $r['ru_stime.tv_usec']; } "
+            "function burn($us) { for ($end = cpu() + $us; cpu() < $end;) "
+            "for ($i = 0; $i < 999; $i++) ; }")
+    with FPM(1, settings=php.settings("@ROOT@/run", profile=500)) as fpm:
+        fpm.script("burn.php", burn)
+        scripts = [fpm.script(f"{name}.php", "<?php include __DIR__ . '/burn.php'; burn(200000);")
+                   for name in ("cart", "search")]
+        with php.recorded(fpm.board) as archive:
+            for script in (*scripts, scripts[0]):
+                assert php.fastcgi(fpm.socket, script)[0] == 200
+    copy = sqlite3.connect(file)
+    archive.db.backup(copy)
+    copy.close()
+    done = tool.run("report", "--format", "md", file)
+    text = done.stdout
+    assert done.returncode == 0, done.stderr
+    rows = re.findall(r"^\| \S*/(\w+\.php) \| ([\d.]+) %",
+                      text.split("PHP's code by script")[1], re.M)
+    assert [name for name, _ in rows] == ["cart.php", "search.php"], text
+    assert abs(float(rows[0][1]) - 66.7) < 15, rows
