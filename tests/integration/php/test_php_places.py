@@ -196,7 +196,8 @@ def test_where_workers_were_as_their_server_was_killed():
         since = datetime.fromisoformat(slot["request_since"][:19] + "+00:00").timestamp()
         assert began - 1 <= since <= began + 30
         assert slot["request_for_seconds"] is None and slot["wait_for_seconds"] is None
-    assert "does not run: it ended without being stopped" in " ".join(text.split())
+    # Another PHP-FPM, without the extension, can run on the machine: explain says that, too.
+    assert "it ended without being stopped (killed, or crashed)" in " ".join(text.split())
     left = text.split("Requests that died with ")[1]
     assert re.search(r"waits for sleep\n +in nap, \S+/nap\.php:1\n", left)
     assert re.search(r"last seen in spin, \S+/loop\.php:[45]\n", left)
