@@ -19,12 +19,13 @@ from serving import Serving
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
 
-# Three functions, of which each takes its part of a page's 200 ms of CPU time.
-PAGE = """<?php
-function cpu() { $r = getrusage();
+# The CPU time of a process so far, in microseconds.
+CPU = """function cpu() { $r = getrusage();
     return $r['ru_utime.tv_sec'] * 1e6 + $r['ru_utime.tv_usec']
          + $r['ru_stime.tv_sec'] * 1e6 + $r['ru_stime.tv_usec']; }
-class Shop {
+"""
+# Three functions, of which each takes its part of a page's 200 ms of CPU time.
+PAGE = "<?php\n" + CPU + """class Shop {
     static function cart($us) { $end = cpu() + $us; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
     function search($us) { $end = cpu() + $us; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
 }
@@ -134,11 +135,7 @@ file_put_contents(__DIR__ . '/run/collapsed', $excimer->getLog()->formatCollapse
 
 
 # Each of these takes the same part of the CPU time, in a way of its own.
-KINDS = """<?php
-function cpu() { $r = getrusage();
-    return $r['ru_utime.tv_sec'] * 1e6 + $r['ru_utime.tv_usec']
-         + $r['ru_stime.tv_sec'] * 1e6 + $r['ru_stime.tv_usec']; }
-function burn() { $end = cpu() + 30000; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
+KINDS = "<?php\n" + CPU + """function burn() { $end = cpu() + 30000; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ; }
 function numbers() { $end = cpu() + 30000; while (cpu() < $end) for ($i = 0; $i < 999; $i++) ;
     yield 1; }
 class Magic { public function __get($name) { burn(); return $name; } }
@@ -397,9 +394,7 @@ def test_workers_that_wait_for_a_request_are_not_woken():
 def test_the_bill_by_script(tmp_path):
     """Where requests began in several files; the function's own file is another one."""
     file = tmp_path / "run.db"
-    burn = ("<?php function cpu() { $r = getrusage(); return $r['ru_utime.tv_sec'] * 1e6 "
-            "+ $r['ru_utime.tv_usec'] + $r['ru_stime.tv_sec'] * 1e6 + $r['ru_stime.tv_usec']; } "
-            "function burn($us) { for ($end = cpu() + $us; cpu() < $end;) "
+    burn = ("<?php " + CPU + "function burn($us) { for ($end = cpu() + $us; cpu() < $end;) "
             "for ($i = 0; $i < 999; $i++) ; }")
     with FPM(1, settings=php.settings("@ROOT@/run", profile=500)) as fpm:
         fpm.script("burn.php", burn)
