@@ -62,6 +62,7 @@ UNIT_TESTS = \
 	tests/unit/check_serve \
 	tests/unit/check_sink \
 	tests/unit/check_sizing \
+	tests/unit/check_simulate \
 	tests/unit/check_snapshot \
 	tests/unit/check_snapshot_workers \
 	tests/unit/check_source_file \

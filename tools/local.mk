@@ -123,6 +123,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/verb_serve.c \
 	tools/cli/verb_status.c \
 	tools/cli/verb_top.c \
+	tools/cli/verb_whatif.c \
 	tools/cli/verbs.h \
 	tools/cli/words.c \
 	tools/cli/words.def \
@@ -266,6 +267,17 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/tsung.c \
 	tools/loadtools/vegeta.c \
 	tools/loadtools/wrk.c \
+	tools/model/change.c \
+	tools/model/change.h \
+	tools/model/event_queue.c \
+	tools/model/event_queue.h \
+	tools/model/predict.c \
+	tools/model/predict.h \
+	tools/model/recorded.c \
+	tools/model/recorded.h \
+	tools/model/simulate.c \
+	tools/model/simulate.h \
+	tools/model/system.h \
 	tools/record/generator_clock.c \
 	tools/record/generator_clock.h \
 	tools/memory/pool.c \
@@ -367,6 +379,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/summary_text.h \
 	tools/report/trend.c \
 	tools/report/trend.h \
+	tools/report/whatif.c \
+	tools/report/whatif.h \
 	tools/serve/address.c \
 	tools/serve/address.h \
 	tools/serve/clients.c \
@@ -485,6 +499,7 @@ help_texts = \
 	tools/cli/help/serve.txt \
 	tools/cli/help/status.txt \
 	tools/cli/help/top.txt \
+	tools/cli/help/whatif.txt \
 	tools/lab/study/help.txt
 SUFFIXES = .txt .inc
 BUILT_SOURCES += $(help_texts:.txt=.inc)

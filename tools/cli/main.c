@@ -31,6 +31,7 @@ static const struct verb {
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
     { "export", mst_verb_export, "send requests to an OpenTelemetry collector, as spans" },
     { "compare", mst_verb_compare, "tell which of two sets of runs is faster" },
+    { "whatif", mst_verb_whatif, "say what a recorded server would do with other limits or load" },
     { "lab",    mst_verb_lab,    "set up private servers, load them, run whole studies" },
     { "fields", mst_verb_fields, "list every metric: name, unit, meaning" },
     { "help",   verb_help,       "explain a verb, or a word: php_wait, php-workers, counts" },

@@ -1,0 +1,250 @@
+/* check_simulate.c - the simulator against queueing theory's own results, which it does not use. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "harness.h"
+#include "model/simulate.h"
+
+#define WORKS 20000u
+
+/* Requests that do the same steps, each time with another length of the one that `varies`. */
+static void make_works(struct mst_system *s, const struct mst_step *steps, size_t count,
+                       size_t varies)
+{
+    apr_pool_t *pool = memory_of_test();
+    size_t i, k;
+
+    s->steps = apr_palloc(pool, WORKS * count * sizeof *s->steps);
+    s->works = apr_palloc(pool, WORKS * sizeof *s->works);
+    s->work_count = WORKS;
+    s->step_count = WORKS * count;
+    for (i = 0; i < WORKS; i++) {
+        s->works[i] = (struct mst_work){ i * count, count };
+        for (k = 0; k < count; k++)
+            s->steps[i * count + k] = steps[k];
+        /* Exponential, by a stratified sample: the mean is right to a thousandth. */
+        if (varies < count)
+            s->steps[i * count + varies].seconds *=
+                -log((double)(WORKS - i) / WORKS - 0.5 / WORKS);
+    }
+}
+
+static struct mst_simulated simulate(const struct mst_system *s, double seconds)
+{
+    struct mst_simulation how = { .seed = 1, .warm_up = seconds / 10, .seconds = seconds,
+                                  .most_requests = 10000000 };
+    struct mst_simulated r = { 0 };
+
+    mst_simulate(&r, s, &how, memory_of_test());
+    free(r.times.items);
+    return r;
+}
+
+static void near(double found, double expected, double part)
+{
+    ck_assert_msg(fabs(found - expected) <= part * expected, "expected %g within %g %%, found %g",
+                  expected, 100 * part, found);
+}
+
+static const struct mst_step one_gate[] = {
+    { MST_STEP_ENTER, 0, 0, 0 }, { MST_STEP_WAIT, 0, 0, 0.01 }, { MST_STEP_LEAVE, 0, 0, 0 },
+};
+static const struct mst_step one_cpu[] = { { MST_STEP_COMPUTE, 0, 0, 0.01 } };
+
+/* M/M/1 and M/M/4: Erlang's formula for the part of the requests that wait. */
+START_TEST(test_gate_as_erlang_says)
+{
+    static const struct { uint32_t servers; double rate, waits; } cases[] = {
+        { 1, 80, 0.8 }, { 4, 320, 0.5964 },   /* both 80 % busy */
+    };
+    struct mst_gate gate = { .name = "workers" };
+    struct mst_model_end end = { "sleep", "", 1, 1 };
+    struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
+    double c = cases[_i].servers, wait = cases[_i].waits / (c * 100 - cases[_i].rate);
+    struct mst_simulated r;
+
+    make_works(&s, one_gate, 3, 1);
+    gate.limit = cases[_i].servers;
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = cases[_i].rate };
+    r = simulate(&s, 10000);
+    near(r.rate, cases[_i].rate, 0.01);
+    near(r.mean, 0.01 + wait, 0.03);
+    near(r.gates[0].inside, 0.8 * c, 0.02);
+    near(r.gates[0].waiting, cases[_i].rate * wait, 0.05);
+    near(r.gates[0].full, cases[_i].waits, 0.02);
+    near(r.at_ends[0], 0.8 * c, 0.02);
+    ck_assert(!r.overloaded);
+}
+END_TEST
+
+/* M/G/1 with processor sharing: the mean depends on the mean only, whatever the distribution. */
+START_TEST(test_cpu_is_shared)
+{
+    struct mst_cpus cpus = { "cpu", 1 };
+    struct mst_model_end php = { "php", "", 1, 1 };
+    struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
+    struct mst_simulated r;
+
+    make_works(&s, one_cpu, 1, _i == 0 ? 0 : 1);
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 70 };
+    r = simulate(&s, 10000);
+    near(r.mean, 0.01 / 0.3, 0.03);
+    near(r.cpu_used[0], 0.7, 0.02);
+    near(r.cpu_stretch[0], 1 / 0.3, 0.03);
+
+    cpus.count = INFINITY;   /* not known: nothing waits */
+    r = simulate(&s, 100);
+    near(r.mean, 0.01, 0.02);
+    near(r.cpu_stretch[0], 1, 1e-6);
+}
+END_TEST
+
+/* 8 clients that think, one CPU: the machine repairman's model, solved by mean value analysis. */
+START_TEST(test_closed_load)
+{
+    struct mst_cpus cpus = { "cpu", 1 };
+    struct mst_model_end php = { "php", "", 1, 1 };
+    struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
+    struct mst_simulated r;
+    double queue = 0, time = 0, rate = 0;
+    int n;
+
+    for (n = 1; n <= 8; n++) {
+        time = 0.01 * (1 + queue);
+        rate = n / (0.05 + time);
+        queue = rate * time;
+    }
+    make_works(&s, one_cpu, 1, 0);
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 8, .think = 0.05 };
+    r = simulate(&s, 5000);
+    near(r.rate, rate, 0.02);
+    near(r.mean, time, 0.03);
+}
+END_TEST
+
+/* A queue that never ends is said to be one. */
+START_TEST(test_more_than_it_can_serve)
+{
+    static const double gaps[] = { 0.001, 0.003 };
+    struct mst_gate gate = { .name = "workers", .limit = 2 };
+    struct mst_model_end end = { "sleep", "", 1, 1 };
+    struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
+    struct mst_simulated r;
+
+    make_works(&s, one_gate, 3, 1);
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RECORDED, .rate = 250, .gaps = gaps,
+                                .gap_count = 2 };
+    r = simulate(&s, 1000);
+    ck_assert(r.overloaded);
+    near(r.rate, 200, 0.02);
+    s.load.rate = 150;
+    r = simulate(&s, 1000);
+    ck_assert(!r.overloaded);
+    near(r.rate, 150, 0.01);
+}
+END_TEST
+
+/* Ten connections that keep a worker while their clients think, and two workers: a request of the
+ * others waits until a connection ends. */
+START_TEST(test_connections_keep_workers)
+{
+    struct mst_gate gate = { .name = "workers", .limit = 10 };
+    struct mst_model_end end = { "sleep", "", 1, 1 };
+    struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
+    struct mst_simulated r;
+    double free_rate = 10 / (0.01 + 0.09);
+
+    make_works(&s, one_gate, 3, 1);
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 10, .think = 0.09,
+                                .requests_a_connection = 100, .keepalive_timeout = 5 };
+    r = simulate(&s, 1000);
+    near(r.rate, free_rate, 0.02);
+    near(r.gates[0].inside, 10, 0.02);   /* nine of ten are idle */
+    gate.limit = 2;
+    r = simulate(&s, 1000);
+    near(r.rate, free_rate / 5, 0.05);
+    near(r.gates[0].full, 1, 0.01);
+    s.load.keepalive_timeout = 0;        /* event: idle connections keep none */
+    r = simulate(&s, 1000);
+    near(r.rate, 95.6, 0.05);
+    s.load.keepalive_timeout = 0.001;    /* the server ends them */
+    r = simulate(&s, 1000);
+    near(r.rate, 95, 0.05);
+}
+END_TEST
+
+/* Processes are started while few are idle: at first one, then two, four ... a second. */
+START_TEST(test_server_grows)
+{
+    struct mst_gate gate = { .name = "workers", .limit = 100,
+                             .growth = { 1, 5, 10, 1, 32, false } };
+    struct mst_model_end end = { "sleep", "", 1, 1 };
+    struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
+    struct mst_simulation how = { .seed = 1, .seconds = 3, .most_requests = 1000000 };
+    struct mst_simulated r = { 0 };
+
+    make_works(&s, one_gate, 3, 3);
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 50 };
+    mst_simulate(&r, &s, &how, memory_of_test());
+    free(r.times.items);
+    /* The first look is within the first second: 1 worker, then 2, 4 and 8. */
+    ck_assert_msg(r.gates[0].inside > 2 && r.gates[0].inside < 5, "%g", r.gates[0].inside);
+    how.warm_up = 20;
+    mst_simulate(&r, &s, &how, memory_of_test());
+    free(r.times.items);
+    near(r.gates[0].inside, 50, 0.01);
+}
+END_TEST
+
+/* A full backlog: clients try again after a second and more. */
+START_TEST(test_backlog_is_full)
+{
+    struct mst_gate gate = { .name = "workers", .limit = 1, .backlog = 2 };
+    struct mst_model_end end = { "sleep", "", 1, 1 };
+    struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
+    struct mst_simulated r;
+
+    make_works(&s, one_gate, 3, 3);
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 3 };
+    r = simulate(&s, 100);
+    ck_assert_uint_eq(r.gates[0].retries, 0);
+    near(r.mean, 0.03, 0.01);
+    s.load.clients = 8;
+    r = simulate(&s, 100);
+    ck_assert_uint_gt(r.gates[0].retries, 0);
+    near(r.rate, 100, 0.02);
+}
+END_TEST
+
+START_TEST(test_the_same_seed)
+{
+    struct mst_cpus cpus = { "cpu", 2 };
+    struct mst_model_end php = { "php", "", 1, 1 };
+    struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
+    struct mst_simulated a, b;
+
+    make_works(&s, one_cpu, 1, 0);
+    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 100 };
+    a = simulate(&s, 100);
+    b = simulate(&s, 100);
+    ck_assert_uint_eq(a.requests, b.requests);
+    ck_assert_double_eq(a.mean, b.mean);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("simulate");
+    TCase *tests = tcase_create("simulate");
+
+    tcase_add_loop_test(tests, test_gate_as_erlang_says, 0, 2);
+    tcase_add_loop_test(tests, test_cpu_is_shared, 0, 2);
+    tcase_add_test(tests, test_closed_load);
+    tcase_add_test(tests, test_more_than_it_can_serve);
+    tcase_add_test(tests, test_connections_keep_workers);
+    tcase_add_test(tests, test_server_grows);
+    tcase_add_test(tests, test_backlog_is_full);
+    tcase_add_test(tests, test_the_same_seed);
+    suite_add_tcase(suite, tests);
+    return test_run(suite);
+}

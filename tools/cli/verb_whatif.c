@@ -1,0 +1,293 @@
+/* verb_whatif.c - mpmstat whatif: what a recorded server would do if something were different. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/text_options.h"
+#include "cli/verbs.h"
+#include "console/diag.h"
+#include "console/options.h"
+#include "console/output.h"
+#include "doc/lines.h"
+#include "findings/findings.h"
+#include "memory/pool.h"
+#include "model/change.h"
+#include "report/whatif.h"
+
+#define SWEEP_POINTS 9u   /* a curve's knee can be seen, and it takes a few seconds */
+
+static const char help[] =
+#include "tools/cli/help/whatif.inc"
+    ;
+#include "tools/cli/help/whatif.opt"
+
+typedef const char *change_function(struct mst_system *s, const struct mst_recorded *r,
+                                    const char *text);
+
+static const struct kind {
+    int              option;
+    const char      *name;     /* in words, before the value; of a sweep, what is swept */
+    change_function *change;
+} kinds[] = {
+    { MST_OPTION_SET, "", mst_change_setting },
+    { MST_OPTION_CLIENTS, "clients", mst_change_clients },
+    { MST_OPTION_LOAD, "load", mst_change_load },
+    { MST_OPTION_RATE, "rate", mst_change_rate },
+    { MST_OPTION_CPUS, "cpus", mst_change_cpus },
+    { MST_OPTION_END, "", mst_change_end },
+    { MST_OPTION_WITHOUT, "without", mst_change_without },
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+struct change { const struct kind *kind; const char *text; };
+
+struct options {
+    apr_pool_t    *pool;
+    struct change *changes;
+    size_t         change_count;
+    const char    *swept;           /* NULL: no sweep */
+    double         from, to;
+    const char    *run, *archive;
+    bool           json, help;
+    enum mst_colour colour;
+};
+
+/* ---- the command line ------------------------------------------------------------ */
+
+static int read_sweep(struct options *o, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    char *end;
+
+    if (equals != NULL) {
+        o->swept = apr_pstrmemdup(o->pool, text, (apr_size_t)(equals - text));
+        o->from = strtod(equals + 1, &end);
+        if (end > equals + 1 && strncmp(end, "..", 2) == 0) {
+            o->to = strtod(end + 2, &end);
+            if (*end == '\0' && o->from > 0 && o->to > o->from)
+                return MST_EXIT_OK;
+        }
+    }
+    return mst_usage_error("whatif", "expected --sweep to be a name and two numbers, as in "
+                           "\"pm.max_children=2..64\", found \"%s\"", text);
+}
+
+static int read_option(struct options *o, int option, char **argv)
+{
+    struct change *change;
+    size_t i;
+
+    for (i = 0; i < KINDS; i++)
+        if (kinds[i].option == option) {
+            change = mst_pool_append(o->pool, &o->changes, &o->change_count, sizeof *change);
+            *change = (struct change){ &kinds[i], optarg };
+            return MST_EXIT_OK;
+        }
+    switch (option) {
+    case MST_OPTION_SWEEP: return read_sweep(o, optarg);
+    case MST_OPTION_RUN: o->run = optarg; return MST_EXIT_OK;
+    case MST_OPTION_JSON: o->json = true; return MST_EXIT_OK;
+    case MST_OPTION_FORMAT:
+        o->json = strcmp(optarg, "json") == 0;
+        if (o->json || strcmp(optarg, "text") == 0)
+            return MST_EXIT_OK;
+        return mst_usage_error("whatif", "expected --format to be text or json, found \"%s\"",
+                               optarg);
+    case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "whatif", optarg);
+    case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
+    default:  return mst_option_error("whatif", option, argv, options);
+    }
+}
+
+static int read_options(struct options *o, int argc, char **argv)
+{
+    int option, status;
+
+    opterr = 0;
+    optind = 0;
+    while ((option = getopt_long(argc, argv, MST_LETTERS, options, NULL)) != -1) {
+        status = read_option(o, option, argv);
+        if (status != MST_EXIT_OK || o->help)
+            return status;
+    }
+    if (argc - optind != 1)
+        return mst_usage_error("whatif", "it takes one archive, and got %d", argc - optind);
+    if (o->change_count == 0 && o->swept == NULL)
+        return mst_usage_error("whatif", "say what is different, as in --set pm.max_children=20");
+    o->archive = argv[optind];
+    return MST_EXIT_OK;
+}
+
+/* ---- the changes ----------------------------------------------------------------- */
+
+static const char *in_words(const struct options *o)
+{
+    const char *words = "";
+    size_t i;
+
+    for (i = 0; i < o->change_count; i++) {
+        const struct change *c = &o->changes[i];
+
+        words = mst_pool_printf(o->pool, "%s%s%s%s%s", words, i > 0 ? ", " : "", c->kind->name,
+                                c->kind->name[0] != '\0' ? " " : "", c->text);
+    }
+    return words;
+}
+
+static int change(struct mst_system *s, const struct options *o, const struct mst_recorded *r)
+{
+    const char *wrong;
+    size_t i;
+
+    *s = mst_system_copy(r);
+    for (i = 0; i < o->change_count; i++) {
+        wrong = o->changes[i].kind->change(s, r, o->changes[i].text);
+        if (wrong != NULL)
+            return mst_usage_error("whatif", "%s", wrong);
+    }
+    return MST_EXIT_OK;
+}
+
+/* Sets what is swept to a value: one of the other options' names, or a setting. */
+static int sweep_to(struct mst_system *s, const struct options *o, const struct mst_recorded *r,
+                    double at)
+{
+    const char *value = mst_pool_printf(o->pool, "%.10g", at), *wrong;
+    size_t i;
+
+    for (i = 0; i < KINDS && strcmp(kinds[i].name, o->swept) != 0; i++)
+        ;
+    if (i < KINDS)
+        wrong = kinds[i].change(s, r, value);
+    else
+        wrong = mst_change_setting(s, r, mst_pool_printf(o->pool, "%s=%s", o->swept, value));
+    return wrong == NULL ? MST_EXIT_OK : mst_usage_error("whatif", "%s", wrong);
+}
+
+/* As far apart in proportion; whole numbers, as clients and limits are. */
+static double *points_of(const struct options *o, size_t *count)
+{
+    double *at = apr_palloc(o->pool, SWEEP_POINTS * sizeof *at), next;
+    size_t i;
+
+    for (i = *count = 0; i < SWEEP_POINTS; i++) {
+        next = round(o->from * pow(o->to / o->from, (double)i / (SWEEP_POINTS - 1)));
+        if (*count == 0 || next > at[*count - 1])
+            at[(*count)++] = fmax(next, 1);
+    }
+    return at;
+}
+
+static int predict(struct mst_whatif *w, const struct options *o, const struct mst_recorded *r)
+{
+    struct mst_system *s = apr_palloc(o->pool, sizeof *s);
+    struct mst_forecast *then;
+    size_t i, count = 1;
+    double *at = o->swept != NULL ? points_of(o, &count) : NULL;
+    int status;
+
+    w->at = at;
+    w->swept = o->swept;
+    w->then = then = apr_pcalloc(o->pool, count * sizeof *then);
+    for (i = 0; i < count; i++) {
+        status = change(s, o, r);
+        if (status == MST_EXIT_OK && at != NULL)
+            status = sweep_to(s, o, r, at[i]);
+        if (status != MST_EXIT_OK)
+            return status;
+        if (w->prediction->why_not == NULL) {
+            mst_model_forecast(&then[i], w->prediction, s, r);
+            w->count++;
+        }
+    }
+    return MST_EXIT_OK;
+}
+
+/* ---- the archive ----------------------------------------------------------------- */
+
+/* The run of that name or number, else the latest. */
+static int find_run(struct mst_summary *s, struct mst_archive *archive, const struct options *o)
+{
+    char error[MST_ERROR_MAX], number[32];
+    int64_t *ids = NULL;
+    size_t count = 0, i;
+    int status = MST_EXIT_OK;
+    bool found = false;
+
+    if (mst_summary_runs(archive, &ids, &count, error) != 0)
+        return mst_failed(MST_EXIT_TARGET, "%s", error);
+    for (i = count; i-- > 0 && !found && status == MST_EXIT_OK;) {
+        if (mst_findings_summary(s, archive, ids[i], error) != 0)
+            status = mst_failed(MST_EXIT_TARGET, "%s", error);
+        snprintf(number, sizeof number, "%lld", (long long)ids[i]);
+        found = o->run == NULL || strcmp(o->run, number) == 0 ||
+                (s->name != NULL && strcmp(o->run, s->name) == 0);
+        if (!found)
+            mst_summary_free(s);
+    }
+    free(ids);
+    if (status != MST_EXIT_OK || found)
+        return status;
+    if (o->run == NULL)
+        return mst_failed(MST_EXIT_TARGET, "there is no run in %s", o->archive);
+    return mst_failed(MST_EXIT_TARGET, "there is no run \"%s\" in %s", o->run, o->archive);
+}
+
+static int show(const struct options *o, const struct mst_summary *summary,
+                struct mst_archive *archive)
+{
+    struct mst_recorded recorded;
+    struct mst_prediction prediction = { 0 };
+    struct mst_whatif w = { .archive = o->archive, .changes = in_words(o), .recorded = &recorded,
+                            .prediction = &prediction };
+    struct mst_sink sink;
+    struct mst_doc doc;
+    int status = MST_EXIT_OK;
+
+    if (!mst_recorded_make(&recorded, summary, mst_archive_db(archive), o->pool))
+        return mst_failed(MST_EXIT_TARGET, "%s cannot be read", o->archive);
+    if (recorded.why_not == NULL) {
+        mst_model_calibrate(&prediction, &recorded);
+        status = predict(&w, o, &recorded);
+    }
+    if (status != MST_EXIT_OK)
+        return status;
+    mst_style_use(o->colour, STDOUT_FILENO);
+    mst_sink_init(&sink, mst_write_file, stdout);
+    doc = mst_doc_text(&sink, MST_TEXT_WIDTH);
+    if (o->json)
+        mst_whatif_json(&sink, &w);
+    else
+        mst_whatif_text(&doc, &w);
+    if (mst_sink_flush(&sink) != 0)
+        return MST_EXIT_OUTPUT;
+    return w.count > 0 ? MST_EXIT_OK : MST_EXIT_BAD;
+}
+
+int mst_verb_whatif(int argc, char **argv)
+{
+    struct options o = { .pool = mst_pool_new(NULL) };
+    struct mst_summary summary = { 0 };
+    struct mst_archive *archive;
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    int status = read_options(&o, argc, argv);
+
+    if (status == MST_EXIT_OK && o.help) {
+        fputs(help, stdout);
+    } else if (status == MST_EXIT_OK) {
+        archive = mst_archive_read(o.archive, error);
+        if (archive == NULL) {
+            status = mst_failed(MST_EXIT_TARGET, "%s", error);
+        } else {
+            status = find_run(&summary, archive, &o);
+            if (status == MST_EXIT_OK)
+                status = show(&o, &summary, archive);
+            mst_summary_free(&summary);
+            mst_archive_close(archive, ignored);
+        }
+    }
+    apr_pool_destroy(o.pool);
+    return status;
+}

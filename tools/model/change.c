@@ -1,0 +1,270 @@
+/* change.c - see change.h. */
+#include "model/change.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "memory/pool.h"
+
+#define CLIENTS_MOST 100000.0
+#define RATE_MOST    1e6
+#define FACTOR_MOST  1000.0
+#define LIMIT_MOST   20000.0   /* httpd's own limit of ServerLimit and ThreadLimit */
+
+/* ---- numbers ----------------------------------------------------------------------- */
+
+/* The number in all of the text, from `least` to `most`; NAN: it is none. */
+static double number(const char *text, double least, double most)
+{
+    char *end;
+    double value;
+
+    if (text[0] < '0' || text[0] > '9')
+        return NAN;
+    value = strtod(text, &end);
+    return *end == '\0' && value >= least && value <= most ? value : NAN;
+}
+
+static double whole_number(const char *text, double least, double most)
+{
+    double value = number(text, least, most);
+
+    return value == floor(value) ? value : NAN;
+}
+
+/* "x2", "x0.5". */
+static double factor(const char *text)
+{
+    return text[0] == 'x' ? number(text + 1, 0, FACTOR_MOST) : NAN;
+}
+
+/* ---- the system -------------------------------------------------------------------- */
+
+struct mst_system mst_system_copy(const struct mst_recorded *r)
+{
+    struct mst_system s = r->system;
+
+    s.gates = apr_pmemdup(r->pool, s.gates, s.gate_count * sizeof *s.gates);
+    s.cpus = apr_pmemdup(r->pool, s.cpus, s.cpus_count * sizeof *s.cpus);
+    s.ends = apr_pmemdup(r->pool, s.ends, s.end_count * sizeof *s.ends);
+    return s;
+}
+
+/* ---- settings ---------------------------------------------------------------------- */
+
+static const char *set_limit(struct mst_system *s, const struct mst_recorded *r, const char *name,
+                             const char *value)
+{
+    const char *colon = strchr(name, ':'), *directive = colon != NULL ? colon + 1 : name;
+    const struct mst_model_workers *found = NULL;
+    double limit = whole_number(value, 1, LIMIT_MOST);
+    size_t i, count = 0;
+
+    if (strcasecmp(directive, "MaxClients") == 0)
+        directive = "MaxRequestWorkers";
+    for (i = 0; i < r->workers_count; i++) {
+        const struct mst_model_workers *w = &r->workers[i];
+
+        if (strcasecmp(w->directive, directive) != 0 ||
+            (colon != NULL && (w->settings == NULL ||
+                               strlen(w->settings) != (size_t)(colon - name) ||
+                               strncmp(w->settings, name, (size_t)(colon - name)) != 0)))
+            continue;
+        found = w;
+        count++;
+    }
+    if (count == 0)
+        return mst_pool_printf(r->pool, "the recording has no workers that %s limits", name);
+    if (count > 1)
+        return mst_pool_printf(r->pool, "there are %zu pools: name one, as in \"%s:%s=%s\"", count,
+                               found->settings, directive, value);
+    if (isnan(limit))
+        return mst_pool_printf(r->pool, "expected %s to be a whole number from 1 to %.0f, found "
+                               "\"%s\"", name, LIMIT_MOST, value);
+    s->gates[found->gate].limit = (uint32_t)limit;
+    return NULL;
+}
+
+static const char *set_keepalive(struct mst_system *s, const struct mst_recorded *r,
+                                 const char *value)
+{
+    if (strcasecmp(value, "Off") != 0)
+        return "expected KeepAlive to be Off: what connections would keep is not recorded";
+    s->load.requests_a_connection = s->load.keepalive_timeout = 0;
+    (void)r;
+    return NULL;
+}
+
+static const char *set_timeout(struct mst_system *s, const struct mst_recorded *r,
+                               const char *value)
+{
+    double seconds = number(value, 0, 86400);
+
+    if (isnan(seconds))
+        return mst_pool_printf(r->pool, "expected KeepAliveTimeout to be seconds, found \"%s\"",
+                               value);
+    if (s->load.keepalive_timeout > 0)
+        s->load.keepalive_timeout = seconds;
+    return NULL;
+}
+
+const char *mst_change_setting(struct mst_system *s, const struct mst_recorded *r,
+                               const char *text)
+{
+    const char *equals = strchr(text, '='), *value;
+    char *name;
+
+    if (equals == NULL)
+        return mst_pool_printf(r->pool, "expected a setting and its value, as in "
+                               "\"pm.max_children=20\", found \"%s\"", text);
+    name = apr_pstrmemdup(r->pool, text, (apr_size_t)(equals - text));
+    value = equals + 1;
+    if (strcasecmp(name, "KeepAlive") == 0)
+        return set_keepalive(s, r, value);
+    if (strcasecmp(name, "KeepAliveTimeout") == 0)
+        return set_timeout(s, r, value);
+    if (strcasecmp(name, "mpm") == 0) {
+        if (strcmp(value, "event") != 0)
+            return mst_pool_printf(r->pool, "expected mpm to be event, found \"%s\"", value);
+        s->load.requests_a_connection = s->load.keepalive_timeout = 0;
+        return NULL;
+    }
+    return set_limit(s, r, name, value);
+}
+
+/* ---- the load ---------------------------------------------------------------------- */
+
+const char *mst_change_clients(struct mst_system *s, const struct mst_recorded *r,
+                               const char *text)
+{
+    double clients = whole_number(text, 1, CLIENTS_MOST);
+
+    if (isnan(clients))
+        return mst_pool_printf(r->pool, "expected --clients to be a whole number from 1 to %.0f, "
+                               "found \"%s\"", CLIENTS_MOST, text);
+    if (s->load.arrivals != MST_ARRIVALS_CLOSED)
+        return "the recorded load has no fixed number of clients: use --rate or --load";
+    s->load.clients = (uint32_t)clients;
+    return NULL;
+}
+
+const char *mst_change_load(struct mst_system *s, const struct mst_recorded *r, const char *text)
+{
+    double times = factor(text), clients = times * s->load.clients;
+
+    if (isnan(times) || times <= 0)
+        return mst_pool_printf(r->pool, "expected --load to be a factor, as in \"x2\", found "
+                               "\"%s\"", text);
+    if (s->load.arrivals != MST_ARRIVALS_CLOSED) {
+        s->load.rate *= times;
+        return NULL;
+    }
+    if (clients > CLIENTS_MOST)
+        return mst_pool_printf(r->pool, "expected at most %.0f clients, found %.0f", CLIENTS_MOST,
+                               clients);
+    s->load.clients = (uint32_t)fmax(clients + 0.5, 1);
+    return NULL;
+}
+
+const char *mst_change_rate(struct mst_system *s, const struct mst_recorded *r, const char *text)
+{
+    size_t length = strlen(text);
+    double rate = length > 2 && strcmp(text + length - 2, "/s") == 0 ?
+                  number(apr_pstrmemdup(r->pool, text, length - 2), 0.001, RATE_MOST) :
+                  number(text, 0.001, RATE_MOST);
+
+    if (isnan(rate))
+        return mst_pool_printf(r->pool, "expected --rate to be requests per second, as in "
+                               "\"200/s\", found \"%s\"", text);
+    s->load.arrivals = MST_ARRIVALS_RANDOM;
+    s->load.rate = rate;
+    return NULL;
+}
+
+/* ---- CPUs and ends ----------------------------------------------------------------- */
+
+const char *mst_change_cpus(struct mst_system *s, const struct mst_recorded *r, const char *text)
+{
+    double cpus = number(text, 0.1, 4096);
+
+    if (isnan(cpus))
+        return mst_pool_printf(r->pool, "expected --cpus to be a number from 0.1 to 4096, found "
+                               "\"%s\"", text);
+    if (isnan(r->cpus))
+        return "the recording does not tell how many CPUs the servers had";
+    s->cpus[0].count = fmax(cpus - r->cpus_taken, cpus / 10);
+    return NULL;
+}
+
+static bool is_named(const struct mst_model_end *end, const char *text)
+{
+    size_t kind = strlen(end->kind);
+
+    return strncmp(end->kind, text, kind) == 0 &&
+           (text[kind] == '\0' || (text[kind] == ' ' && strcmp(text + kind + 1, end->name) == 0));
+}
+
+/* The names of all ends, for messages. */
+static const char *names(const struct mst_recorded *r)
+{
+    const char *all = "";
+    size_t i;
+
+    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++) {
+        const struct mst_model_end *end = &r->system.ends[i];
+
+        all = mst_pool_printf(r->pool, "%s%s\"%s%s%s\"", all, all[0] != '\0' ? ", " : "",
+                              end->kind, end->name[0] != '\0' ? " " : "", end->name);
+    }
+    return all[0] != '\0' ? all : "none";
+}
+
+/* The gate of an end that lets in one at a time has the end's name. */
+static struct mst_gate *gate_of(struct mst_system *s, const struct mst_model_end *end)
+{
+    size_t i;
+
+    for (i = 0; i < s->gate_count; i++)
+        if (is_named(end, s->gates[i].name))
+            return &s->gates[i];
+    return NULL;
+}
+
+static const char *change_ends(struct mst_system *s, const struct mst_recorded *r,
+                               const char *text, double times)
+{
+    size_t i, count = 0;
+
+    for (i = MST_END_FIXED_COUNT; i < s->end_count; i++)
+        if (is_named(&s->ends[i], text)) {
+            struct mst_gate *gate = gate_of(s, &s->ends[i]);
+
+            s->ends[i].wait_factor *= times;
+            s->ends[i].compute_factor *= times;
+            if (gate != NULL && times <= 0)
+                gate->limit = UINT32_MAX;
+            count++;
+        }
+    return count > 0 ? NULL : mst_pool_printf(r->pool, "no request waited for \"%s\"; the "
+                                              "recording has: %s", text, names(r));
+}
+
+const char *mst_change_end(struct mst_system *s, const struct mst_recorded *r, const char *text)
+{
+    const char *equals = strrchr(text, '=');
+    double times = equals != NULL ? factor(equals + 1) : NAN;
+
+    if (isnan(times))
+        return mst_pool_printf(r->pool, "expected --end to be an end and a factor, as in "
+                               "\"database=x0.5\", found \"%s\"", text);
+    return change_ends(s, r, apr_pstrmemdup(r->pool, text, (apr_size_t)(equals - text)), times);
+}
+
+const char *mst_change_without(struct mst_system *s, const struct mst_recorded *r,
+                               const char *text)
+{
+    return change_ends(s, r, text, 0);
+}

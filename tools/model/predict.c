@@ -1,0 +1,335 @@
+/* predict.c - see predict.h. */
+#include "model/predict.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "memory/pool.h"
+#include "stats/random.h"
+
+#define REPLICATES      24u       /* simulations of a system, each of other requests */
+#define BLOCKS          20u       /* of the recorded requests, which are drawn whole: what changes
+                                   * slowly during a run makes neighbours alike */
+#define REQUESTS_EACH   10000u    /* a simulation has no more */
+#define FITTING         4u        /* rounds of fitting; the second changes little already */
+#define HALVINGS        6u
+#define WARM_UP         0.1       /* of the seconds */
+#define RATE_OFF_MOST   0.05      /* what the simulation may be off, of what was measured */
+#define TIME_OFF_MOST   0.15
+/* How far predictions of the rate and of times are off besides, on servers whose recording is
+ * simulated well: docs/measuring.md, the table of make check-model. */
+#define RATE_OFF        0.03
+#define TIME_OFF        0.08
+#define CONFIDENCE      0.90
+#define ALL_BUSY        0.95      /* CPUs that are this busy are full */
+#define HALF_OF_TIME    0.5
+#define OTHERS_MATTER   0.05      /* of the CPUs */
+#define MORE_USED       1.1       /* times the CPU time of now */
+
+const char *const mst_measure_names[MST_MEASURE_COUNT] = {
+    [MST_MEASURE_RATE] = "requests_per_second", [MST_MEASURE_MEAN] = "mean_seconds",
+    [MST_MEASURE_P50] = "p50_seconds", [MST_MEASURE_P90] = "p90_seconds",
+    [MST_MEASURE_P95] = "p95_seconds", [MST_MEASURE_P99] = "p99_seconds",
+};
+
+/* ---- many simulations -------------------------------------------------------------- */
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* NAN: there are none, or one is not known. */
+static double quantile(const double *values, size_t count, double part)
+{
+    double *sorted, at, found = NAN;
+    size_t i, low;
+
+    for (i = 0; i < count; i++)
+        if (isnan(values[i]))
+            return NAN;
+    if (count == 0)
+        return NAN;
+    sorted = mst_have(malloc(count * sizeof *sorted));
+    for (i = 0; i < count; i++)
+        sorted[i] = values[i];
+    qsort(sorted, count, sizeof *sorted, by_size);
+    at = part * (double)(count - 1);
+    low = (size_t)at;
+    found = low + 1 < count ? sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low])
+                            : sorted[low];
+    free(sorted);
+    return found;
+}
+
+/* Blocks of neighbours, drawn with replacement, as many requests as there are. */
+static size_t *draw_blocks(const struct mst_system *s, uint64_t *random, apr_pool_t *pool)
+{
+    size_t *drawn = apr_palloc(pool, (s->work_count + 1) * sizeof *drawn);
+    size_t size = s->work_count / BLOCKS > 0 ? s->work_count / BLOCKS : 1, i, from = 0;
+
+    for (i = 0; i < s->work_count; i++) {
+        if (i % size == 0)
+            from = mst_random_below(random, s->work_count - size + 1);
+        drawn[i] = from + i % size;
+    }
+    return drawn;
+}
+
+static double time_at(const struct mst_simulated *s, unsigned per_mille)
+{
+    return s->times.count > 0 ? (double)mst_values_quantile(&s->times, per_mille) /
+                                (double)MST_NS_PER_S : NAN;
+}
+
+static void take(struct mst_forecast *o, const struct mst_system *system,
+                 const struct mst_simulated *s, size_t nth)
+{
+    size_t i;
+
+    o->values[MST_MEASURE_RATE][nth] = s->rate;
+    o->values[MST_MEASURE_MEAN][nth] = s->requests > 0 ? s->mean : NAN;
+    o->values[MST_MEASURE_P50][nth] = time_at(s, 500);
+    o->values[MST_MEASURE_P90][nth] = time_at(s, 900);
+    o->values[MST_MEASURE_P95][nth] = time_at(s, 950);
+    o->values[MST_MEASURE_P99][nth] = time_at(s, 990);
+    for (i = 0; i < system->gate_count; i++) {
+        o->uses[i].used += s->gates[i].inside / REPLICATES;
+        o->uses[i].waiting += s->gates[i].waiting / REPLICATES;
+        o->uses[i].full += s->gates[i].full / REPLICATES;
+    }
+    for (i = 0; i < system->cpus_count; i++) {
+        struct mst_model_use *use = &o->uses[system->gate_count + i];
+
+        use->used += s->cpu_used[i] / REPLICATES;
+        use->waiting += s->cpu_used[i] * (s->cpu_stretch[i] - 1) / REPLICATES;
+        use->full += s->cpu_used[i] / system->cpus[i].count / REPLICATES;
+    }
+    for (i = 0; i < system->end_count; i++)
+        o->at_ends[i] += s->at_ends[i] / REPLICATES;
+}
+
+/* What runs out. A request that waits for Apache's workers because those wait for PHP's waits for
+ * PHP's: of several gates that are full, the last one that it comes to is the cause. CPUs that are
+ * full are the cause of all. */
+static const struct mst_model_use *find_limit(const struct mst_forecast *o,
+                                              const struct mst_system *system)
+{
+    const struct mst_model_use *limit = NULL;
+    size_t i;
+
+    for (i = 0; i < system->cpus_count; i++)
+        if (o->uses[system->gate_count + i].full >= ALL_BUSY)
+            limit = &o->uses[system->gate_count + i];
+    for (i = system->gate_count; limit == NULL && i-- > 0;)
+        if (o->uses[i].full > HALF_OF_TIME && o->uses[i].waiting > 0)
+            limit = &o->uses[i];
+    return limit;
+}
+
+static void begin(struct mst_forecast *o, const struct mst_system *system, apr_pool_t *pool)
+{
+    size_t i;
+
+    *o = (struct mst_forecast){ .count = REPLICATES };
+    for (i = 0; i < MST_MEASURE_COUNT; i++)
+        o->values[i] = apr_pcalloc(pool, REPLICATES * sizeof **o->values);
+    o->use_count = system->gate_count + system->cpus_count;
+    o->uses = apr_pcalloc(pool, o->use_count * sizeof *o->uses);
+    o->at_ends = apr_pcalloc(pool, system->end_count * sizeof *o->at_ends);
+    for (i = 0; i < system->gate_count; i++) {
+        o->uses[i].name = system->gates[i].name;
+        o->uses[i].limit = system->gates[i].limit < UINT32_MAX ? system->gates[i].limit : INFINITY;
+    }
+    for (i = 0; i < system->cpus_count; i++) {
+        o->uses[system->gate_count + i].name = system->cpus[i].name;
+        o->uses[system->gate_count + i].limit = system->cpus[i].count;
+    }
+}
+
+/* more_cpus: CPUs that the system has perhaps besides; each simulation has another part of them. */
+static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
+                         const struct mst_recorded *r, double more_cpus)
+{
+    struct mst_simulation how = { .seconds = r->seconds, .warm_up = r->seconds * WARM_UP,
+                                  .most_requests = REQUESTS_EACH };
+    struct mst_system varied = *system;
+    uint64_t random = 1;
+    size_t i, k, overloaded = 0;
+
+    begin(o, system, r->pool);
+    varied.cpus = apr_pmemdup(r->pool, system->cpus, system->cpus_count * sizeof *varied.cpus);
+    for (k = 0; k < REPLICATES; k++) {
+        apr_pool_t *one = mst_pool_new(r->pool);
+        struct mst_simulated s = { 0 };
+
+        varied.cpus[0].count = system->cpus[0].count + more_cpus * (double)k / (REPLICATES - 1);
+        how.seed = mst_random_word(&random);
+        how.drawn = draw_blocks(system, &random, one);
+        how.drawn_count = system->work_count;
+        mst_simulate(&s, &varied, &how, one);
+        take(o, &varied, &s, k);
+        overloaded += s.overloaded;
+        free(s.times.items);
+        apr_pool_destroy(one);
+    }
+    for (i = 0; i < MST_MEASURE_COUNT; i++)
+        o->medians[i] = quantile(o->values[i], REPLICATES, 0.5);
+    o->overloaded = overloaded * 2 > REPLICATES;
+    o->limit = find_limit(o, system);
+}
+
+static double cpus_used(const struct mst_forecast *o, const struct mst_system *system)
+{
+    return o->uses[system->gate_count].used;
+}
+
+/* What other programs took while CPUs were idle, they perhaps give back when the servers want it:
+ * the recording does not tell. */
+void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
+                        const struct mst_system *system, const struct mst_recorded *r)
+{
+    double more = isnan(r->cpus) ? 0 : r->cpus - r->system.cpus[0].count;
+
+    simulate_all(o, system, r, 0);
+    if (more > OTHERS_MATTER * r->cpus && cpus_used(&p->now, system) < ALL_BUSY *
+        r->system.cpus[0].count && cpus_used(o, system) > MORE_USED * cpus_used(&p->now, system)) {
+        simulate_all(o, system, r, more);
+        o->others_matter = true;
+    }
+}
+
+/* ---- the recorded system ----------------------------------------------------------- */
+
+/* What computing takes of the time that was recorded as the end's, where CPUs are shared so. */
+static void explain_by_cpu(struct mst_recorded *r, double stretch)
+{
+    struct mst_model_end *ends = r->system.ends;
+    size_t i;
+
+    ends[MST_END_SERVER].wait_factor = r->own_seconds > 0 ?
+        fmax(1 - ends[MST_END_SERVER].compute_factor * stretch / r->own_seconds, 0) : 0;
+    ends[MST_END_PHP_ITSELF].wait_factor = isnan(r->php_turn) ? 0 :
+        fmax(r->php_turn - ends[MST_END_PHP_ITSELF].compute_factor * stretch, 0);
+    ends[MST_END_SERVER_ITSELF].wait_factor = isnan(r->front_turn) ? 0 : r->front_turn;
+    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
+        ends[i].wait_factor = fmax(1 - ends[i].compute_factor * stretch, 0);
+}
+
+/* One simulation of the system as it is fitted so far. */
+struct trial { double rate, mean, front_mean, stretch; };
+
+static struct trial try_it(const struct mst_recorded *r)
+{
+    struct mst_simulation how = { .seed = 1, .seconds = r->seconds, .most_requests = REQUESTS_EACH,
+                                  .warm_up = r->seconds * WARM_UP };
+    apr_pool_t *one = mst_pool_new(r->pool);
+    struct mst_simulated s = { 0 };
+    struct trial trial;
+
+    mst_simulate(&s, &r->system, &how, one);
+    trial = (struct trial){ s.rate, s.mean, s.front_mean, s.cpu_stretch[0] };
+    free(s.times.items);
+    apr_pool_destroy(one);
+    return trial;
+}
+
+/* How long computing takes depends on how long requests wait elsewhere, and the other way round:
+ * where PHP has not measured it, each round comes nearer. */
+static struct trial fit_waits(struct mst_recorded *r)
+{
+    double stretch = isnan(r->php_stretch) ? 1 : r->php_stretch, server_mean;
+    struct trial trial;
+    size_t round;
+
+    server_mean = (double)r->front->phases[MST_PHASE_TOTAL].mean_ns / (double)MST_NS_PER_S;
+    r->system.ends[MST_END_OUTSIDE].wait_factor = 0;
+    for (round = 0; round < FITTING; round++) {
+        explain_by_cpu(r, stretch);
+        trial = try_it(r);
+        if (isnan(r->php_stretch))
+            stretch = trial.stretch;
+        if (r->by_client && round == 0)
+            r->system.ends[MST_END_OUTSIDE].wait_factor =
+                fmax(r->measured.mean - server_mean - (trial.mean - trial.front_mean), 0);
+    }
+    return trial;
+}
+
+/* Other programs take CPU time that the servers want, or what they leave: scheduling classes,
+ * weights and groups decide that. It is between all that they took and nothing, and what PHP's
+ * computing took tells; where there is no PHP, the rate does. */
+static void fit(struct mst_recorded *r)
+{
+    double *count = &r->system.cpus[0].count, low = *count, high = r->cpus;
+    struct trial trial = fit_waits(r);
+    size_t round;
+    bool more;
+
+    for (round = 0; round < HALVINGS && high - low > 0; round++) {
+        more = isnan(r->php_stretch) ? trial.rate < r->measured.rate
+                                     : trial.stretch > r->php_stretch;
+        if (round == 0 && !more)
+            return;     /* they took all of it from the servers */
+        if (more)
+            low = *count;
+        else
+            high = *count;
+        *count = (low + high) / 2;
+        trial = fit_waits(r);
+    }
+}
+
+static bool is_off(double simulated, double measured, double most)
+{
+    return !isnan(measured) && fabs(simulated / measured - 1) > most;
+}
+
+void mst_model_calibrate(struct mst_prediction *p, struct mst_recorded *r)
+{
+    const struct mst_measured *m = &r->measured;
+    const double measured[MST_MEASURE_COUNT] = {
+        [MST_MEASURE_RATE] = m->rate, [MST_MEASURE_MEAN] = m->mean, [MST_MEASURE_P50] = m->p50,
+        [MST_MEASURE_P90] = m->p90, [MST_MEASURE_P95] = m->p95, [MST_MEASURE_P99] = m->p99,
+    };
+    size_t i;
+
+    *p = (struct mst_prediction){ 0 };
+    for (i = 0; i < MST_MEASURE_COUNT; i++)
+        p->measured[i] = measured[i];
+    fit(r);
+    simulate_all(&p->now, &r->system, r, 0);
+    if (is_off(p->now.medians[MST_MEASURE_RATE], m->rate, RATE_OFF_MOST) ||
+        is_off(p->now.medians[MST_MEASURE_P50], m->p50, TIME_OFF_MOST) ||
+        is_off(p->now.medians[MST_MEASURE_P95], m->p95, TIME_OFF_MOST))
+        p->why_not = "The simulation does not come to what was measured";
+}
+
+/* ---- predictions ------------------------------------------------------------------- */
+
+/* Two causes of deviation that do not depend on each other: relative, one of two sides. */
+static double together(double a, double b)
+{
+    return sqrt(a * a + b * b);
+}
+
+struct mst_estimate mst_model_estimate(const struct mst_prediction *p,
+                                       const struct mst_forecast *then, enum mst_measure measure)
+{
+    double now = p->now.medians[measure], scale = p->measured[measure] / now;
+    double median = then->medians[measure], low, high, off;
+    double besides = measure == MST_MEASURE_RATE ? RATE_OFF : TIME_OFF;
+
+    if (isnan(scale) || isnan(median) || now <= 0 || median <= 0)
+        return (struct mst_estimate){ NAN, NAN, NAN };
+    off = together(besides, log(scale));
+    low = quantile(then->values[measure], then->count, (1 - CONFIDENCE) / 2);
+    high = quantile(then->values[measure], then->count, (1 + CONFIDENCE) / 2);
+    return (struct mst_estimate){
+        median * scale, median * scale * exp(-together(log(median / low), off)),
+        median * scale * exp(together(log(high / median), off)),
+    };
+}

@@ -1,0 +1,63 @@
+/* predict.h - what a changed system would do, from the simulation of the recorded one.
+ *
+ * The recorded run is simulated first. Where the simulation does not come to what was measured,
+ * nothing is predicted. Else a prediction is the measured value times the ratio of the two
+ * simulations, the changed system's and the recorded one's.
+ */
+#ifndef MPMSTAT_MODEL_PREDICT_H
+#define MPMSTAT_MODEL_PREDICT_H
+
+#include "model/recorded.h"
+#include "model/simulate.h"
+
+/* 90 % of the recordings of the changed server are between low and high. NAN: not known. */
+struct mst_estimate { double value, low, high; };
+
+enum mst_measure {
+    MST_MEASURE_RATE, MST_MEASURE_MEAN, MST_MEASURE_P50, MST_MEASURE_P90, MST_MEASURE_P95,
+    MST_MEASURE_P99, MST_MEASURE_COUNT
+};
+/* As in JSON: "requests_per_second", "p50_seconds". */
+extern const char *const mst_measure_names[MST_MEASURE_COUNT];
+
+/* What is in use on average, of what there is. */
+struct mst_model_use {
+    const char *name;      /* "apache-workers", "cpu", ... */
+    double limit;          /* INFINITY: there is none, or it is not known */
+    double used, waiting;  /* requests that wait for it; of CPUs, that compute and have none */
+    double full;           /* part of the time in which nothing was free; of CPUs used / limit */
+};
+
+/* A system's simulations, many of them. */
+struct mst_forecast {
+    double *values[MST_MEASURE_COUNT];   /* of each simulation, in its order */
+    size_t  count;
+    double  medians[MST_MEASURE_COUNT];
+    struct mst_model_use *uses;          /* of the system's gates but those without a limit, then of
+                                          * its CPUs; means */
+    size_t  use_count;
+    double *at_ends;
+    bool    others_matter;               /* what other programs give back of the CPUs is not known,
+                                          * and the interval is for all of it to nothing */
+    bool    overloaded;                  /* in most of them */
+    const struct mst_model_use *limit;   /* what runs out; NULL: nothing does */
+};
+
+struct mst_prediction {
+    const char *why_not;       /* why nothing is predicted, a sentence; NULL */
+    double measured[MST_MEASURE_COUNT];
+    struct mst_forecast now;    /* of the recorded system */
+};
+
+/* Fits the system to what was measured, and simulates it. Changes r->system. */
+void mst_model_calibrate(struct mst_prediction *p, struct mst_recorded *r);
+
+/* What the changed system does. */
+void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
+                        const struct mst_system *system, const struct mst_recorded *r);
+
+/* The estimate of one measure. */
+struct mst_estimate mst_model_estimate(const struct mst_prediction *p,
+                                       const struct mst_forecast *then, enum mst_measure measure);
+
+#endif

@@ -1,0 +1,64 @@
+/* recorded.h - a run's recording as a system for the simulator.
+ *
+ * Of each recorded request its CPU time and its waits by other end are taken as they were, and
+ * what it waited for workers and for a CPU is left out: the simulation brings that about by itself.
+ */
+#ifndef MPMSTAT_MODEL_RECORDED_H
+#define MPMSTAT_MODEL_RECORDED_H
+
+#include <sqlite3.h>
+
+#include "analysis/summary.h"
+#include "model/system.h"
+
+/* The ends that every system has, by number; others follow. */
+enum mst_fixed_end {
+    MST_END_SERVER,       /* the front server itself: Apache without PHP, or nothing */
+    MST_END_PHP,          /* PHP's scripts, and what they wait for without a name */
+    MST_END_PHP_ITSELF,   /* a PHP worker between two requests: it ends one and takes the next */
+    MST_END_SERVER_ITSELF,/* the same of a worker of the front server */
+    MST_END_CLIENT,       /* the client and the network: uploads, and slow readers */
+    MST_END_TOOL,         /* the load tool, from the answer to its being counted */
+    MST_END_OUTSIDE,      /* what the client waits beyond the server and the load tool's own work */
+    MST_END_KERNEL,       /* CPU time of no program: the kernel's work for the network */
+    MST_END_FIXED_COUNT
+};
+
+/* A gate of workers, and whose they are. */
+struct mst_model_workers {
+    size_t      gate;
+    const char *directive;                    /* "MaxRequestWorkers", "pm.max_children" */
+    const struct mst_summary_server *server;
+    const struct mst_summary_pool   *pool;    /* of an FPM with several; NULL */
+    const char *settings;                     /* the section of its settings; NULL: Apache's */
+};
+
+/* What was measured. NAN: not known. */
+struct mst_measured { double rate, mean, p50, p90, p95, p99; };
+
+struct mst_recorded {
+    struct mst_system    system;
+    apr_pool_t          *pool;
+    sqlite3             *db;
+    const struct mst_summary        *summary;
+    const struct mst_summary_server *front, *php;     /* php NULL: none */
+    const char          *why_not;     /* why the run cannot be simulated: "the run ..."; NULL */
+    double               seconds;     /* that the load took */
+    struct mst_measured  measured;
+    bool                 by_client;   /* the times are the load tool's, else the server's */
+    struct mst_model_workers *workers;
+    size_t               workers_count;
+    size_t               tool_gate;   /* SIZE_MAX: there is none */
+    double               php_stretch; /* of PHP's computing, as measured; NAN */
+    double               php_turn, front_turn;   /* between two requests of a worker whose next one
+                                                  * was waiting; NAN: it was not, or not known */
+    double               own_seconds; /* of a request in the front server itself, on average */
+    double               cpus, cpus_taken;   /* that the servers can use; of these, what other
+                                              * programs and other machines took. NAN */
+};
+
+/* False: SQLite failed. The system is the pool's. */
+bool mst_recorded_make(struct mst_recorded *r, const struct mst_summary *s, sqlite3 *db,
+                       apr_pool_t *pool);
+
+#endif

@@ -1,0 +1,334 @@
+/* whatif.c - see whatif.h. */
+#include "report/whatif.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "console/format.h"
+#include "doc/table.h"
+#include "render/json_writer.h"
+
+/* An end that is this many times as busy as in the recording, and by this many requests, is busier
+ * than anything that was seen. */
+#define BUSIER_TIMES 1.25
+#define BUSIER_BY    1.0
+
+/* ---- numbers ----------------------------------------------------------------------- */
+
+static struct mst_formatted number(enum mst_measure measure, double value)
+{
+    if (isnan(value))
+        return (struct mst_formatted){ "-" };
+    if (measure == MST_MEASURE_RATE)
+        return mst_format_real(value);
+    return mst_format_time((uint64_t)(value * (double)MST_NS_PER_S + 0.5));
+}
+
+/* "98 to 108 per second". */
+static const char *interval(const struct mst_estimate *e, enum mst_measure measure, char *text,
+                            size_t size)
+{
+    if (isnan(e->value))
+        snprintf(text, size, "-");
+    else
+        snprintf(text, size, "%s to %s", number(measure, e->low).text,
+                 number(measure, e->high).text);
+    return text;
+}
+
+static const char *const measured_as[MST_MEASURE_COUNT] = {
+    [MST_MEASURE_RATE] = "requests per second", [MST_MEASURE_MEAN] = "mean time",
+    [MST_MEASURE_P50] = "p50", [MST_MEASURE_P90] = "p90", [MST_MEASURE_P95] = "p95",
+    [MST_MEASURE_P99] = "p99",
+};
+
+/* ---- what runs out ----------------------------------------------------------------- */
+
+static const char *unit_of(const char *name)
+{
+    return name[0] == 'c' && name[1] == 'p' && name[2] == 'u' ? "CPUs" : "";
+}
+
+static void say_limit(const struct mst_doc *doc, const char *when,
+                      const struct mst_forecast *outcome)
+{
+    const struct mst_model_use *limit = outcome->limit;
+
+    if (outcome->overloaded)
+        mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s: requests come faster than they are "
+                          "answered. They pile up, and times grow as long as the load goes on%s%s.",
+                          when, limit != NULL ? "; what runs out is " : "",
+                          limit != NULL ? limit->name : "");
+    else if (limit == NULL)
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s: nothing runs out. Requests find a free worker "
+                          "and a CPU most of the time.", when);
+    else
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s: %s runs out, %s of %s%s%s in use.", when,
+                          limit->name, mst_format_real(limit->used).text,
+                          mst_format_real(limit->limit).text, unit_of(limit->name)[0] != '\0' ?
+                          " " : "", unit_of(limit->name));
+}
+
+/* Ends that would be busier than was ever seen. */
+static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *w,
+                            const struct mst_forecast *then)
+{
+    const struct mst_forecast *now = &w->prediction->now;
+    size_t i;
+
+    for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++) {
+        const struct mst_model_end *end = &w->recorded->system.ends[i];
+
+        if (then->at_ends[i] > BUSIER_TIMES * now->at_ends[i] &&
+            then->at_ends[i] > now->at_ends[i] + BUSIER_BY)
+            mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s%s%s would have %s requests at once, and "
+                              "had %s. How long it takes then is not known: the prediction takes "
+                              "it as long as it took.", end->kind,
+                              end->name[0] != '\0' ? " " : "", end->name,
+                              mst_format_real(then->at_ends[i]).text,
+                              mst_format_real(now->at_ends[i]).text);
+    }
+}
+
+/* ---- text -------------------------------------------------------------------------- */
+
+static void put_one(const struct mst_doc *doc, const struct mst_whatif *w)
+{
+    static const struct mst_doc_column columns[] = {
+        { "", .kind = MST_DOC_LABEL },
+        { "now", .kind = MST_DOC_NUMBER },
+        { "then", .kind = MST_DOC_NUMBER },
+        { "90 % interval", .kind = MST_DOC_WORDS },
+    };
+    const struct mst_forecast *then = &w->then[0];
+    struct mst_doc_table t;
+    char text[96];
+    size_t i;
+
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < MST_MEASURE_COUNT; i++) {
+        double now = w->prediction->measured[i];
+        struct mst_estimate e = mst_model_estimate(w->prediction, then, (enum mst_measure)i);
+
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s", measured_as[i]);
+        mst_doc_real(&t, now, number((enum mst_measure)i, now).text);
+        mst_doc_real(&t, e.value, number((enum mst_measure)i, e.value).text);
+        mst_doc_words(&t, "%s", interval(&e, (enum mst_measure)i, text, sizeof text));
+    }
+    mst_doc_table_end(&t, doc, "Now and then", "numbers");
+}
+
+static void put_uses(const struct mst_doc *doc, const struct mst_whatif *w)
+{
+    static const struct mst_doc_column columns[] = {
+        { "in use", .kind = MST_DOC_LABEL },
+        { "now", .kind = MST_DOC_WORDS },
+        { "then", .kind = MST_DOC_WORDS },
+        { "waiting now", .kind = MST_DOC_NUMBER },
+        { "then", .kind = MST_DOC_NUMBER },
+    };
+    const struct mst_forecast *now = &w->prediction->now, *then = &w->then[0];
+    struct mst_doc_table t;
+    size_t i;
+
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < now->use_count; i++) {
+        const struct mst_model_use *a = &now->uses[i], *b = &then->uses[i];
+
+        if (isinf(a->limit) && isinf(b->limit))
+            continue;
+        mst_doc_row(&t, b == then->limit ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s", a->name);
+        mst_doc_words(&t, "%s of %s", mst_format_real(a->used).text,
+                      mst_format_real(a->limit).text);
+        mst_doc_words(&t, "%s of %s", mst_format_real(b->used).text,
+                      mst_format_real(b->limit).text);
+        mst_doc_real(&t, a->waiting, mst_format_real(a->waiting).text);
+        mst_doc_real(&t, b->waiting, mst_format_real(b->waiting).text);
+    }
+    mst_doc_table_end(&t, doc, "What is in use", "numbers");
+}
+
+static void put_sweep(const struct mst_doc *doc, const struct mst_whatif *w)
+{
+    const struct mst_doc_column columns[] = {
+        { w->swept, .kind = MST_DOC_NUMBER },
+        { "requests per second", .kind = MST_DOC_NUMBER, .word = "per s" },
+        { "interval", .kind = MST_DOC_WORDS },
+        { "p50", .kind = MST_DOC_NUMBER },
+        { "p95", .kind = MST_DOC_NUMBER },
+        { "interval", .kind = MST_DOC_WORDS },
+        { "what runs out", .kind = MST_DOC_NAME },
+    };
+    static const enum mst_measure shown[] = { MST_MEASURE_RATE, MST_MEASURE_P50, MST_MEASURE_P95 };
+    struct mst_doc_table t;
+    char text[96];
+    size_t i, k;
+
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < w->count; i++) {
+        const struct mst_forecast *then = &w->then[i];
+
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_real(&t, w->at[i], mst_format_real(w->at[i]).text);
+        for (k = 0; k < sizeof shown / sizeof *shown; k++) {
+            struct mst_estimate e = mst_model_estimate(w->prediction, then, shown[k]);
+
+            mst_doc_real(&t, e.value, number(shown[k], e.value).text);
+            if (shown[k] != MST_MEASURE_P50)
+                mst_doc_words(&t, "%s", interval(&e, shown[k], text, sizeof text));
+        }
+        mst_doc_words(&t, "%s", then->overloaded ? "overloaded" :
+                      then->limit != NULL ? then->limit->name : "");
+    }
+    mst_doc_table_end(&t, doc, "Sweep", "numbers");
+}
+
+/* How well the simulation of the recorded server comes to what was measured. */
+static void say_fit(const struct mst_doc *doc, const struct mst_whatif *w)
+{
+    const struct mst_prediction *p = w->prediction;
+    static const enum mst_measure shown[] = { MST_MEASURE_RATE, MST_MEASURE_P50, MST_MEASURE_P95 };
+    char text[256] = "";
+    size_t i, used = 0;
+
+    for (i = 0; i < sizeof shown / sizeof *shown; i++)
+        if (!isnan(p->measured[shown[i]]))
+            used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s (%s)",
+                                     used > 0 ? ", " : "", measured_as[shown[i]],
+                                     number(shown[i], p->now.medians[shown[i]]).text,
+                                     number(shown[i], p->measured[shown[i]]).text);
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The simulation of the run as it was, and in brackets "
+                      "what was measured: %s.", text);
+}
+
+void mst_whatif_text(const struct mst_doc *doc, const struct mst_whatif *w)
+{
+    const struct mst_prediction *p = w->prediction;
+
+    if (w->count == 0) {
+        if (w->recorded->why_not != NULL)
+            mst_doc_paragraph(doc, MST_STYLE_STRONG, "Nothing can be predicted from this run: %s.",
+                              w->recorded->why_not);
+        else
+            mst_doc_paragraph(doc, MST_STYLE_STRONG, "Nothing is predicted. %s.", p->why_not);
+        if (w->recorded->why_not == NULL)
+            say_fit(doc, w);
+        return;
+    }
+    mst_doc_paragraph(doc, MST_STYLE_STRONG, "What if %s%s%s:", w->changes,
+                      w->swept != NULL && w->changes[0] != '\0' ? ", and " : "",
+                      w->swept != NULL ? w->swept : "");
+    mst_doc_space(doc);
+    if (w->swept != NULL) {
+        put_sweep(doc, w);
+    } else {
+        put_one(doc, w);
+        mst_doc_space(doc);
+        put_uses(doc, w);
+        mst_doc_space(doc);
+        say_limit(doc, "Now", &p->now);
+        say_limit(doc, "Then", &w->then[0]);
+        say_busier_ends(doc, w, &w->then[0]);
+    }
+    mst_doc_space(doc);
+    say_fit(doc, w);
+}
+
+/* ---- JSON -------------------------------------------------------------------------- */
+
+static void put_real(struct mst_json *j, const char *key, double value)
+{
+    mst_json_value(j, key);
+    if (isinf(value))
+        value = NAN;
+    mst_real_put(j->out, value, "null");
+}
+
+static void put_use(struct mst_json *j, const struct mst_model_use *use)
+{
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "name", use->name);
+    put_real(j, "limit", use->limit);
+    put_real(j, "used", use->used);
+    put_real(j, "waiting", use->waiting);
+    put_real(j, "full", use->full);
+    mst_json_end(j, '}');
+}
+
+static void put_outcome(struct mst_json *j, const struct mst_forecast *o)
+{
+    size_t i;
+
+    mst_json_string(j, "runs_out", o->limit != NULL ? o->limit->name : NULL);
+    mst_json_bool(j, "overloaded", o->overloaded);
+    mst_json_begin(j, "in_use", '[');
+    for (i = 0; i < o->use_count; i++)
+        if (isfinite(o->uses[i].limit))
+            put_use(j, &o->uses[i]);
+    mst_json_end(j, ']');
+}
+
+static void put_then(struct mst_json *j, const char *key, const struct mst_whatif *w, size_t nth)
+{
+    size_t i;
+
+    mst_json_begin(j, key, '{');
+    if (w->swept != NULL)
+        put_real(j, "at", w->at[nth]);
+    for (i = 0; i < MST_MEASURE_COUNT; i++) {
+        struct mst_estimate e = mst_model_estimate(w->prediction, &w->then[nth],
+                                                   (enum mst_measure)i);
+
+        mst_json_begin(j, mst_measure_names[i], '{');
+        put_real(j, "value", e.value);
+        put_real(j, "low", e.low);
+        put_real(j, "high", e.high);
+        mst_json_end(j, '}');
+    }
+    put_outcome(j, &w->then[nth]);
+    mst_json_end(j, '}');
+}
+
+static void put_measures(struct mst_json *j, const char *key, const double *values)
+{
+    size_t i;
+
+    mst_json_begin(j, key, '{');
+    for (i = 0; i < MST_MEASURE_COUNT; i++)
+        put_real(j, mst_measure_names[i], values[i]);
+}
+
+void mst_whatif_json(struct mst_sink *sink, const struct mst_whatif *w)
+{
+    const struct mst_prediction *p = w->prediction;
+    struct mst_json j = { .out = sink, .spaced = true };
+    const char *why_not = w->recorded->why_not != NULL ? w->recorded->why_not : p->why_not;
+    size_t i;
+
+    mst_json_begin(&j, NULL, '{');
+    mst_json_string(&j, "archive", w->archive);
+    mst_json_count(&j, "run", (uint64_t)w->recorded->summary->id);
+    mst_json_string(&j, "changes", w->changes);
+    mst_json_string(&j, "why_not", why_not);
+    if (w->recorded->why_not == NULL) {
+        put_measures(&j, "now", p->measured);
+        put_outcome(&j, &p->now);
+        mst_json_end(&j, '}');
+        put_measures(&j, "simulated", p->now.medians);
+        mst_json_end(&j, '}');
+    }
+    if (w->count > 0 && w->swept == NULL)
+        put_then(&j, "then", w, 0);
+    if (w->swept != NULL) {
+        mst_json_string(&j, "swept", w->swept);
+        mst_json_begin(&j, "sweep", '[');
+        for (i = 0; i < w->count; i++)
+            put_then(&j, NULL, w, i);
+        mst_json_end(&j, ']');
+    }
+    mst_json_end(&j, '}');
+    mst_sink_puts(sink, "\n");
+}
