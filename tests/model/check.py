@@ -65,19 +65,25 @@ class Case:
 def record(server, path):
     """Starts the server, loads it for `seconds`, and stops it."""
     with ExitStack() as stack:
-        fpm = None
+        fpm, extra = None, server.extra
+        if server.php == "mod_php":
+            boards = Path(stack.enter_context(tempfile.TemporaryDirectory(dir="/dev/shm",
+                                                                          prefix="mpmstat-model-")))
+            boards.chmod(0o777)
+            php.write_ini(boards, php.settings(boards))
+            extra += f'\nPHPIniDir "{boards}"'
         if server.php == "fpm":
             fpm = stack.enter_context(FPM(server.children, manager=server.manager,
                                           settings=php.settings("@ROOT@/run")))
         apache = stack.enter_context(apaches.Apache(
-            server.mpm, server.extra, php="fpm" if fpm else server.php, fpm=fpm,
+            server.mpm, extra, php="fpm" if fpm else server.php, fpm=fpm,
             workers=server.workers))
         service = stack.enter_context(pages.Service(server.end))
         for name, text in pages.TEXTS.items():
             apache.page(name, text.replace("SERVICE", str(service.port))
                         .replace("TIMES", str(server.end)))
         (Path(apache.root) / "targets").write_text("".join(
-            f"{board}\n" for board in [apache.board, *([fpm.board] if fpm else [])]))
+            f"{board}\n" for board in [apache.board, fpm.board if fpm else boards]))
         url = f"http://127.0.0.1:{apache.port}/{server.page}"
         subprocess.run(["ab", "-q", "-l", "-n", "200", "-c", "4", url], check=True,
                        capture_output=True)

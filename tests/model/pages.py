@@ -1,7 +1,6 @@
 """The pages of check-model's servers, the service that they ask, and the cases."""
-import threading
-import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import subprocess
+import sys
 
 BURN = """function burn($ms) { $end = hrtime(true); $t = getrusage();
     $from = $t['ru_utime.tv_sec'] * 1e3 + $t['ru_utime.tv_usec'] / 1e3;
@@ -29,37 +28,38 @@ flock($f, LOCK_UN); fclose($f); usleep(20000); echo 'done';""",
 SERVICE_SECONDS = 0.015
 
 
+SERVICE = """
+import asyncio, sys
+async def answer(reader, writer):
+    await reader.readuntil(b"\\r\\n\\r\\n")
+    await asyncio.sleep(float(sys.argv[1]))
+    writer.write(b"HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok")
+    await writer.drain()
+    writer.close()
+async def main():
+    server = await asyncio.start_server(answer, "127.0.0.1", 0, backlog=512)
+    print(server.sockets[0].getsockname()[1], flush=True)
+    await server.serve_forever()
+asyncio.run(main())
+"""
+
+
 class Service:
-    """An HTTP server that answers after 15 ms, times `times`."""
+    """An HTTP server that answers after 15 ms, times `times`; a process of its own."""
 
     def __init__(self, times):
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                time.sleep(SERVICE_SECONDS * times)
-                self.send_response(200)
-                self.send_header("Content-Length", "2")
-                self.end_headers()
-                self.wfile.write(b"ok")
-
-            def log_message(self, *_):
-                pass
-
-        class Server(ThreadingHTTPServer):
-            request_queue_size = 512
-            daemon_threads = True
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.port = self.server.server_address[1]
+        self.seconds = SERVICE_SECONDS * times
 
     def __enter__(self):
-        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
-        self.thread.start()
+        self.process = subprocess.Popen([sys.executable, "-c", SERVICE, str(self.seconds)],
+                                        stdout=subprocess.PIPE, text=True)
+        self.port = int(self.process.stdout.readline())
         return self
 
     def __exit__(self, *_):
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        self.process.kill()
+        self.process.wait()
+        self.process.stdout.close()
 
 
 def CASES(Server, Case):

@@ -22,6 +22,7 @@
 #define RATE_OFF        0.03
 #define TIME_OFF        0.08
 #define CONFIDENCE      0.90
+#define STEP_MOST       0.1       /* of a time: more is too coarse to scale by */
 #define ALL_BUSY        0.95      /* CPUs that are this busy are full */
 #define HALF_OF_TIME    0.5
 #define OTHERS_MATTER   0.05      /* of the CPUs */
@@ -155,7 +156,7 @@ static void simulate_all(struct mst_forecast *o, const struct mst_system *system
                          const struct mst_recorded *r, double more_cpus)
 {
     struct mst_simulation how = { .seconds = r->seconds, .warm_up = r->seconds * WARM_UP,
-                                  .most_requests = REQUESTS_EACH };
+                                  .most_requests = REQUESTS_EACH, .at_front = !r->by_client };
     struct mst_system varied = *system;
     uint64_t random = 1;
     size_t i, k, overloaded = 0;
@@ -204,14 +205,35 @@ void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
 
 /* ---- the recorded system ----------------------------------------------------------- */
 
+/* By how much each request's time in the server itself has to be shorter, so that the mean is by
+ * `seconds`: what a server computes is about the same for all requests, and what it waits for is
+ * not. */
+static double shorter_by(const struct mst_recorded *r, double seconds)
+{
+    double low = 0, high = 0, middle, taken;
+    size_t i, round;
+
+    for (i = 0; i < r->own_count; i++)
+        high = fmax(high, r->own[i]);
+    for (round = 0; round < 30; round++) {
+        middle = (low + high) / 2;
+        for (i = 0, taken = 0; i < r->own_count; i++)
+            taken += fmin(r->own[i], middle);
+        if (taken < seconds * (double)r->own_count)
+            low = middle;
+        else
+            high = middle;
+    }
+    return high;
+}
+
 /* What computing takes of the time that was recorded as the end's, where CPUs are shared so. */
 static void explain_by_cpu(struct mst_recorded *r, double stretch)
 {
     struct mst_model_end *ends = r->system.ends;
     size_t i;
 
-    ends[MST_END_SERVER].wait_factor = r->own_seconds > 0 ?
-        fmax(1 - ends[MST_END_SERVER].compute_factor * stretch / r->own_seconds, 0) : 0;
+    ends[MST_END_SERVER].shorter = shorter_by(r, ends[MST_END_SERVER].compute_factor * stretch);
     ends[MST_END_PHP_ITSELF].wait_factor = isnan(r->php_turn) ? 0 :
         fmax(r->php_turn - ends[MST_END_PHP_ITSELF].compute_factor * stretch, 0);
     ends[MST_END_SERVER_ITSELF].wait_factor = isnan(r->front_turn) ? 0 : r->front_turn;
@@ -220,41 +242,47 @@ static void explain_by_cpu(struct mst_recorded *r, double stretch)
 }
 
 /* One simulation of the system as it is fitted so far. */
-struct trial { double rate, mean, front_mean, stretch; };
+struct trial { double rate, mean, stretch; };
 
 static struct trial try_it(const struct mst_recorded *r)
 {
     struct mst_simulation how = { .seed = 1, .seconds = r->seconds, .most_requests = REQUESTS_EACH,
-                                  .warm_up = r->seconds * WARM_UP };
+                                  .warm_up = r->seconds * WARM_UP, .at_front = !r->by_client };
     apr_pool_t *one = mst_pool_new(r->pool);
     struct mst_simulated s = { 0 };
     struct trial trial;
 
     mst_simulate(&s, &r->system, &how, one);
-    trial = (struct trial){ s.rate, s.mean, s.front_mean, s.cpu_stretch[0] };
+    trial = (struct trial){ s.rate, s.mean, s.cpu_stretch[0] };
     free(s.times.items);
     apr_pool_destroy(one);
     return trial;
+}
+
+/* What a trial's requests lack of the recorded ones' time, on average. */
+static double missing_seconds(const struct mst_recorded *r, const struct trial *trial)
+{
+    if (r->system.load.arrivals != MST_ARRIVALS_CLOSED)
+        return r->by_client ? r->measured.mean - trial->mean : 0;
+    return trial->rate > 0 ? r->system.load.clients * (1 / r->measured.rate - 1 / trial->rate) : 0;
 }
 
 /* How long computing takes depends on how long requests wait elsewhere, and the other way round:
  * where PHP has not measured it, each round comes nearer. */
 static struct trial fit_waits(struct mst_recorded *r)
 {
-    double stretch = isnan(r->php_stretch) ? 1 : r->php_stretch, server_mean;
+    double stretch = isnan(r->php_stretch) ? 1 : r->php_stretch;
+    double *outside = &r->system.ends[MST_END_OUTSIDE].wait_factor;
     struct trial trial;
     size_t round;
 
-    server_mean = (double)r->front->phases[MST_PHASE_TOTAL].mean_ns / (double)MST_NS_PER_S;
-    r->system.ends[MST_END_OUTSIDE].wait_factor = 0;
+    *outside = 0;
     for (round = 0; round < FITTING; round++) {
         explain_by_cpu(r, stretch);
         trial = try_it(r);
         if (isnan(r->php_stretch))
             stretch = trial.stretch;
-        if (r->by_client && round == 0)
-            r->system.ends[MST_END_OUTSIDE].wait_factor =
-                fmax(r->measured.mean - server_mean - (trial.mean - trial.front_mean), 0);
+        *outside = fmin(fmax(*outside + missing_seconds(r, &trial), 0), r->outside_most);
     }
     return trial;
 }
@@ -270,7 +298,7 @@ static void fit(struct mst_recorded *r)
     bool more;
 
     for (round = 0; round < HALVINGS && high - low > 0; round++) {
-        more = isnan(r->php_stretch) ? trial.rate < r->measured.rate
+        more = isnan(r->php_stretch) ? trial.rate < r->measured.rate * (1 - RATE_OFF)
                                      : trial.stretch > r->php_stretch;
         if (round == 0 && !more)
             return;     /* they took all of it from the servers */
@@ -283,9 +311,17 @@ static void fit(struct mst_recorded *r)
     }
 }
 
-static bool is_off(double simulated, double measured, double most)
+/* Whether the simulations do not come to what was measured: not within so much of it, and not as
+ * different recordings of the same differ. */
+static bool is_off(const struct mst_prediction *p, enum mst_measure measure, double most,
+                   double step)
 {
-    return !isnan(measured) && fabs(simulated / measured - 1) > most;
+    const struct mst_forecast *now = &p->now;
+    double simulated = now->medians[measure], measured = p->measured[measure];
+
+    return !isnan(measured) && fabs(simulated - measured) > fmax(most * measured, step) &&
+           (measured < quantile(now->values[measure], now->count, (1 - CONFIDENCE) / 2) ||
+            measured > quantile(now->values[measure], now->count, (1 + CONFIDENCE) / 2));
 }
 
 void mst_model_calibrate(struct mst_prediction *p, struct mst_recorded *r)
@@ -302,9 +338,10 @@ void mst_model_calibrate(struct mst_prediction *p, struct mst_recorded *r)
         p->measured[i] = measured[i];
     fit(r);
     simulate_all(&p->now, &r->system, r, 0);
-    if (is_off(p->now.medians[MST_MEASURE_RATE], m->rate, RATE_OFF_MOST) ||
-        is_off(p->now.medians[MST_MEASURE_P50], m->p50, TIME_OFF_MOST) ||
-        is_off(p->now.medians[MST_MEASURE_P95], m->p95, TIME_OFF_MOST))
+    p->step = r->step;
+    if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
+        is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
+        is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
         p->why_not = "The simulation does not come to what was measured";
 }
 
@@ -323,6 +360,9 @@ struct mst_estimate mst_model_estimate(const struct mst_prediction *p,
     double median = then->medians[measure], low, high, off;
     double besides = measure == MST_MEASURE_RATE ? RATE_OFF : TIME_OFF;
 
+    /* A load tool that counts in milliseconds tells nothing of shorter times. */
+    if (measure != MST_MEASURE_RATE && p->step > STEP_MOST * p->measured[measure])
+        scale = 1;
     if (isnan(scale) || isnan(median) || now <= 0 || median <= 0)
         return (struct mst_estimate){ NAN, NAN, NAN };
     off = together(besides, log(scale));

@@ -46,6 +46,7 @@ struct mst_forecast {
 struct mst_prediction {
     const char *why_not;       /* why nothing is predicted, a sentence; NULL */
     double measured[MST_MEASURE_COUNT];
+    double step;               /* in which the measured times are told, in seconds */
     struct mst_forecast now;    /* of the recorded system */
 };
 

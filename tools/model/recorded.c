@@ -18,6 +18,11 @@
 #define FAILED_MOST      50u      /* in thousandths: the times of failed requests are not those of
                                    * answers */
 #define WAITING_MIN      2.0      /* with so many on average, nearly always one waits */
+#define AT_ALL           100e-6   /* a lock that is free takes less */
+#define AT_ONCE_MIN      1.1      /* of fewer, it is not told by how many others one waits for */
+#define KERNEL_MOST      0.5      /* of what server and load tool take: beyond it, programs that ended
+                                   * before they were seen took it */
+#define SHORT_THINK      0.1
 #define ALWAYS           UINT32_MAX   /* a limit that is none */
 #define DEFAULT_TIMEOUT  5.0      /* Apache's KeepAliveTimeout, in seconds */
 
@@ -41,7 +46,7 @@ struct building {
     struct wait *waits;             /* by row */
     size_t   wait_count, wait_room;
     struct mst_values starts;       /* instants of all arrivals */
-    size_t   step_room, work_room, at;
+    size_t   step_room, work_room, own_room;
     uint64_t seen;
     size_t   front_cpus, php_cpus;
     double   php_seconds, php_cpu_wait;      /* sums of PHP's CPU time, and of its waits for it */
@@ -54,7 +59,7 @@ struct building {
 /* The waits for an end, of all requests. */
 struct end_sum {
     double   seconds;
-    uint64_t requests;
+    uint64_t requests, long_ones;   /* long_ones: that waited at all */
     size_t   gate;                  /* of an end that lets in one at a time; 0: it is none */
     double   inside;                /* of such a one: the time for which each is inside */
 };
@@ -65,7 +70,7 @@ static size_t add_end(struct building *b, const char *kind, const char *name)
     struct mst_model_end *end = mst_pool_append(pool, &b->r->system.ends, &b->r->system.end_count,
                                                 sizeof *end);
 
-    *end = (struct mst_model_end){ apr_pstrdup(pool, kind), apr_pstrdup(pool, name), 1, 1 };
+    *end = (struct mst_model_end){ apr_pstrdup(pool, kind), apr_pstrdup(pool, name), 1, 1, 0 };
     mst_pool_append(pool, &b->sums, &b->sum_count, sizeof *b->sums);
     return b->r->system.end_count - 1;
 }
@@ -138,6 +143,7 @@ static bool read_waits(struct building *b)
             w.seconds = or_zero(in_seconds(mst_row_number(&q, "wait_ns")));
             b->sums[w.end].seconds += w.seconds;
             b->sums[w.end].requests++;
+            b->sums[w.end].long_ones += w.seconds > AT_ALL;
         }
         if (!mst_grow(&b->waits, &b->wait_room, b->wait_count, sizeof *b->waits))
             mst_out_of_memory();
@@ -291,7 +297,9 @@ static void add_front(struct building *b, const struct mst_walked *w)
     /* What PHP's time does not explain of Apache's wait for it is work of both. */
     if (w->has_php)
         own += backend;
-    b->r->own_seconds += own;
+    if (!mst_grow(&b->r->own, &b->own_room, b->r->own_count, sizeof own))
+        mst_out_of_memory();
+    b->r->own[b->r->own_count++] = own;
     compute(b, b->front_cpus, MST_END_SERVER, 0.5);
     wait_for(b, MST_END_SERVER, own);
     wait_for(b, MST_END_CLIENT, part(w, MST_PART_UPLOAD) + part(w, MST_PART_H2_WAIT));
@@ -476,7 +484,8 @@ static void find_turns(struct building *b)
     double queue = in_seconds(front->phases[MST_PHASE_QUEUE].mean_ns);
 
     r->php_turn = r->front_turn = NAN;
-    if (!mst_summary_is_php(front) && front->mpm != NULL && strcmp(front->mpm, "event") != 0)
+    if (!mst_summary_is_php(front) && front->mpm != NULL && strcmp(front->mpm, "event") != 0 &&
+        r->system.load.keepalive_timeout <= 0)
         r->front_turn = turn_of(front->workers_limit, r->measured.rate, queue,
                                 in_seconds(front->phases[MST_PHASE_TOTAL].mean_ns) - queue);
     if (b->has_php_gate && php->pool_count <= 1)
@@ -515,9 +524,9 @@ static void spread_cpu(struct building *b)
         ends[i].compute_factor = may_compute(b, i) && waits > 0 ? fmin(others / waits, 1) : 0;
     rest = isnan(r->cpus) ? 0 : (double)mst_cpu_worked_ns(s) / (double)MST_NS_PER_S -
                                 all_programs_cpu(s);
-    ends[MST_END_KERNEL].compute_factor = fmax(rest, 0) / n;
+    ends[MST_END_KERNEL].compute_factor = fmin(fmax(rest, 0) / n, KERNEL_MOST *
+        (ends[MST_END_SERVER].compute_factor + ends[MST_END_TOOL].compute_factor));
     ends[MST_END_OUTSIDE].wait_factor = 0;
-    r->own_seconds /= n;
     r->php_stretch = b->php_seconds > 0 ? (b->php_seconds + b->php_cpu_wait) / b->php_seconds
                                         : NAN;
 }
@@ -543,22 +552,43 @@ static bool is_one_at_a_time(const struct mst_summary *s, const char *kind)
     return false;
 }
 
-/* One after the other is served, and one is always there: the time of each is the load's divided by
- * their number. */
+/* For how long a request has a lock. A request that comes while another one has it waits, so the part
+ * of the requests that waited is the part of the time in which one of the others had it. Several
+ * locks of one name are like one that is held for a shorter time. */
+static double lock_held(const struct building *b, const struct end_sum *lock)
+{
+    const struct mst_summary_server *php = b->r->php;
+    double at_once = or_zero((double)php->mean_busy_milli / 1000);
+    double rate = (double)php->requests / b->r->seconds;
+
+    if (php->mean_busy_milli == MST_UNKNOWN || at_once < AT_ONCE_MIN)
+        return 0;
+    return fmin((double)lock->long_ones / (double)php->requests * at_once / (at_once - 1), 1) /
+           rate;
+}
+
+/* An end that lets in one at a time, and has always one inside: the time of each is the load's
+ * divided by their number. */
 static void make_serial_ends(struct building *b)
 {
     struct mst_recorded *r = b->r;
     const struct mst_summary_interval *parts = r->php != NULL ? r->php->parts : NULL;
     struct mst_model_end *end;
+    bool is_lock, is_full;
     size_t i;
 
     for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++) {
         end = &r->system.ends[i];
-        if (b->sums[i].requests == 0 || !is_one_at_a_time(r->summary, end->kind))
+        is_lock = strcmp(end->kind, "lock") == 0;
+        is_full = is_one_at_a_time(r->summary, end->kind);
+        if (b->sums[i].requests == 0 || (!is_full && !is_lock) ||
+            (!is_full && lock_held(b, &b->sums[i]) <= 0))
             continue;
         b->sums[i].gate = add_gate(r, mst_pool_printf(r->pool, "%s%s%s", end->kind,
                                    end->name[0] != '\0' ? " " : "", end->name), 1);
-        b->sums[i].inside = fmin(r->seconds, b->sums[i].seconds) / (double)b->sums[i].requests;
+        r->system.gates[b->sums[i].gate].any_order = is_lock;
+        b->sums[i].inside = !is_full ? lock_held(b, &b->sums[i]) :
+            fmin(r->seconds, b->sums[i].seconds) / (double)b->sums[i].requests;
     }
     if (r->php != NULL)
         b->unlocked = or_zero(in_seconds(r->php->phases[MST_PHASE_PHP_RUN].mean_ns)) -
@@ -579,6 +609,7 @@ static void measure(struct mst_recorded *r)
     const struct mst_summary_times *total = &r->front->phases[MST_PHASE_TOTAL];
 
     r->by_client = c->known && c->times.p50_ns != MST_UNKNOWN && !c->corrected;
+    r->step = r->by_client ? or_zero(in_seconds(c->time_step_ns)) : 0;
     r->measured.rate = (double)mst_summary_rate_milli(r->summary, r->front) / 1000;
     if (r->by_client)
         r->measured = (struct mst_measured){
@@ -634,9 +665,10 @@ static void make_load(struct building *b)
     struct mst_recorded *r = b->r;
     const struct mst_summary_client *c = &r->summary->client;
     struct mst_load *load = &r->system.load;
-    double *gaps;
+    double *gaps, cycle, server_mean = in_seconds(r->front->phases[MST_PHASE_TOTAL].mean_ns);
     size_t i;
 
+    r->outside_most = r->by_client ? fmax(r->measured.mean - server_mean, 0) : 0;
     load->rate = r->measured.rate;
     mst_values_sort(&b->starts);
     gaps = apr_palloc(r->pool, (b->starts.count + 1) * sizeof *gaps);
@@ -650,7 +682,12 @@ static void make_load(struct building *b)
         return;
     load->arrivals = MST_ARRIVALS_CLOSED;
     load->clients = (uint32_t)c->concurrency;
-    load->think = fmax((double)load->clients / r->measured.rate - r->measured.mean, 0);
+    cycle = (double)load->clients / r->measured.rate;
+    load->think = r->by_client ? fmax(cycle - r->measured.mean, 0) : 0;
+    r->outside_most = fmax((r->by_client ? r->measured.mean : cycle) - server_mean, 0);
+    /* What waits for a kept worker when the load ends has no answer, and is in no mean. */
+    if (load->keepalive_timeout > 0 && load->think < cycle * SHORT_THINK)
+        load->think = 0;
 }
 
 /* ---- all of it --------------------------------------------------------------------- */
@@ -661,11 +698,15 @@ static void keep(struct mst_recorded *r)
     struct mst_system *s = &r->system;
     struct mst_step *steps = s->steps;
     struct mst_work *works = s->works;
+    double *own;
 
     s->steps = apr_pmemdup(r->pool, steps, s->step_count * sizeof *steps);
     s->works = apr_pmemdup(r->pool, works, s->work_count * sizeof *works);
     free(steps);
     free(works);
+    own = r->own;
+    r->own = apr_pmemdup(r->pool, own, r->own_count * sizeof *own);
+    free(own);
 }
 
 static const char *why_not(const struct mst_summary *s, const struct mst_summary_server *front)

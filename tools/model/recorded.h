@@ -46,13 +46,16 @@ struct mst_recorded {
     double               seconds;     /* that the load took */
     struct mst_measured  measured;
     bool                 by_client;   /* the times are the load tool's, else the server's */
+    double               step;        /* in which they are told; 0: finer than that matters */
     struct mst_model_workers *workers;
     size_t               workers_count;
     size_t               tool_gate;   /* SIZE_MAX: there is none */
     double               php_stretch; /* of PHP's computing, as measured; NAN */
+    double               outside_most;   /* MST_END_OUTSIDE's time is no longer */
     double               php_turn, front_turn;   /* between two requests of a worker whose next one
                                                   * was waiting; NAN: it was not, or not known */
-    double               own_seconds; /* of a request in the front server itself, on average */
+    double              *own;         /* of each request: the time in the front server itself */
+    size_t               own_count;
     double               cpus, cpus_taken;   /* that the servers can use; of these, what other
                                               * programs and other machines took. NAN */
 };

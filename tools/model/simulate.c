@@ -13,6 +13,7 @@
 #define NOBODY          UINT32_MAX
 #define IN_FLIGHT_MOST  200000u   /* of a load that comes by itself: more never come to an answer */
 #define PILED_UP_MILLI  970u      /* fewer answers than that of the arrivals: they pile up */
+#define ANY_OF_MOST     32u       /* bounds the time of a step */
 #define RETRY_TIMES_MOST 6u       /* 1, 2, ... 32 s: Linux doubles the time after each SYN */
 #define GROWTH_SECONDS  1.0       /* both servers look once a second */
 
@@ -61,7 +62,7 @@ struct state {
     struct gate *gates;
     struct cpus *cpus;
     double  *at_ends;         /* integrals */
-    double   now, gap_scale, sum, front_sum;   /* sums: of the requests' times */
+    double   now, gap_scale, sum;   /* sum: of the requests' times */
     size_t   next_gap;
     uint64_t random, answered, arrived, counted;
     bool     counting, overloaded;
@@ -98,13 +99,34 @@ static void integrate(struct state *s, struct gate *g)
     g->since = s->now;
 }
 
+/* Takes the first one that waits, or any of the first ones, out of the line. */
+static uint32_t take_waiting(struct state *s, struct gate *g, bool any_order)
+{
+    uint32_t before = NOBODY, who = g->first;
+    size_t skip = any_order ? mst_random_below(&s->random, g->waiting < ANY_OF_MOST ? g->waiting
+                                                                                 : ANY_OF_MOST) : 0;
+
+    for (; skip > 0; skip--) {
+        before = who;
+        who = s->requests[who].behind;
+    }
+    if (before == NOBODY)
+        g->first = s->requests[who].behind;
+    else
+        s->requests[before].behind = s->requests[who].behind;
+    if (g->last == who)
+        g->last = before;
+    g->waiting--;
+    return who;
+}
+
 static void let_in(struct state *s, struct gate *g)
 {
-    while (g->waiting > 0 && g->inside < g->open) {
-        uint32_t who = g->first;
+    bool any_order = s->system->gates[g - s->gates].any_order;
 
-        g->first = s->requests[who].behind;
-        g->waiting--;
+    while (g->waiting > 0 && g->inside < g->open) {
+        uint32_t who = take_waiting(s, g, any_order);
+
         g->inside++;
         is_due(s, 0, DUE_NEXT, who);
     }
@@ -241,14 +263,13 @@ static void answered(struct state *s, uint32_t who)
 {
     const struct mst_load *load = &s->system->load;
     struct request *r = &s->requests[who];
-    double think;
+    double took = (s->how->at_front ? r->left_front : s->now) - r->sent, think;
 
     s->answered++;
     if (s->counting) {
         s->counted++;
-        s->sum += s->now - r->sent;
-        s->front_sum += r->left_front - r->sent;
-        if (mst_values_add(&s->times, (uint64_t)((s->now - r->sent) * MST_NS_PER_S + 0.5)) != 0)
+        s->sum += took;
+        if (mst_values_add(&s->times, (uint64_t)(took * (double)MST_NS_PER_S + 0.5)) != 0)
             mst_out_of_memory();
     }
     if (load->arrivals != MST_ARRIVALS_CLOSED) {
@@ -303,7 +324,8 @@ static void go_on(struct state *s, uint32_t who)
             }
             break;
         case MST_STEP_WAIT:
-            seconds = step->seconds * s->system->ends[step->end].wait_factor;
+            seconds = fmax(step->seconds - s->system->ends[step->end].shorter, 0) *
+                      s->system->ends[step->end].wait_factor;
             if (seconds > 0) {
                 s->at_ends[step->end] += seconds;
                 is_due(s, seconds, DUE_NEXT, who);
@@ -454,7 +476,6 @@ static void add_up(struct mst_simulated *r, struct state *s, apr_pool_t *pool)
     r->requests = s->counted;
     r->rate = (double)s->counted * part;
     r->mean = s->counted > 0 ? s->sum / (double)s->counted : 0;
-    r->front_mean = s->counted > 0 ? s->front_sum / (double)s->counted : 0;
     r->times = s->times;
     mst_values_sort(&r->times);
     r->gates = apr_pcalloc(pool, s->system->gate_count * sizeof *r->gates);

@@ -11,6 +11,8 @@ struct mst_simulation {
     uint64_t seed;
     double   warm_up;           /* seconds that are simulated and not counted */
     double   seconds;           /* then counted, at least; simulated time */
+    bool     at_front;          /* times are until a request leaves the first gate, as a server
+                                 * counts them, else until the load tool has counted the answer */
     uint64_t most_requests;     /* ends it before, too; warm-up included */
     const size_t *drawn;        /* the works to draw from, by number; NULL: all of them */
     size_t   drawn_count;
@@ -28,8 +30,7 @@ struct mst_simulated {
     double   seconds;           /* that were counted */
     uint64_t requests;          /* answered in them */
     double   rate;              /* per second */
-    double   mean;              /* seconds from sending a request to its answer */
-    double   front_mean;        /* the same until it leaves the first gate */
+    double   mean;              /* seconds of a request */
     struct mst_values times;    /* the same of each request in ns, sorted; owned: free it */
     struct mst_gate_use *gates;
     double  *cpu_used;          /* CPUs in use on average, of each of the system's */

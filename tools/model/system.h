@@ -54,6 +54,7 @@ struct mst_gate {
     uint32_t    limit;    /* requests at a time */
     uint32_t    backlog;  /* that wait, at most; further ones try again after 1, 2, 4 ... s.
                            * 0: all of them can wait */
+    bool        any_order; /* who waits is let in in any order, else first come, first served */
     struct mst_growth growth;
 };
 
@@ -66,6 +67,7 @@ struct mst_cpus {
 struct mst_model_end {
     const char *kind, *name;    /* "database", "mysql 127.0.0.1:3306"; name "": no name */
     double wait_factor, compute_factor;   /* of all its times: 1 as recorded */
+    double shorter;             /* what each wait is shorter by, before its factor; none is below 0 */
 };
 
 /* ---- how requests come ------------------------------------------------------------- */
