@@ -450,14 +450,18 @@ static double others_cpu(const struct mst_summary *s)
     return fmax(programs - servers, 0);
 }
 
+/* A load tool that ended before the programs were looked at is not among them. */
 static double all_programs_cpu(const struct mst_summary *s)
 {
-    double all = 0;
+    double all = 0, tool = 0;
     size_t i;
 
     for (i = 0; i < s->program_count; i++)
-        all += or_zero(in_seconds(s->programs[i].cpu_ns));
-    return all;
+        if (s->programs[i].owner == MST_PROC_TOOL)
+            tool += or_zero(in_seconds(s->programs[i].cpu_ns));
+        else
+            all += or_zero(in_seconds(s->programs[i].cpu_ns));
+    return all + fmax(tool, or_zero(in_seconds(s->tool_cpu_ns)));
 }
 
 /* Whether another program works while PHP waits for that end. */
