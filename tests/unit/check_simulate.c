@@ -58,7 +58,7 @@ START_TEST(test_gate_as_erlang_says)
         { 1, 80, 0.8 }, { 4, 320, 0.5964 },   /* both 80 % busy */
     };
     struct mst_gate gate = { .name = "workers" };
-    struct mst_model_end end = { "sleep", "", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     double c = cases[_i].servers, wait = cases[_i].waits / (c * 100 - cases[_i].rate);
     struct mst_simulated r;
@@ -81,7 +81,7 @@ END_TEST
 START_TEST(test_cpu_is_shared)
 {
     struct mst_cpus cpus = { "cpu", 1 };
-    struct mst_model_end php = { "php", "", 1, 1, 0 };
+    struct mst_model_end php = { "php", "", "php", 1, 1, 0 };
     struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
     struct mst_simulated r;
 
@@ -103,7 +103,7 @@ END_TEST
 START_TEST(test_closed_load)
 {
     struct mst_cpus cpus = { "cpu", 1 };
-    struct mst_model_end php = { "php", "", 1, 1, 0 };
+    struct mst_model_end php = { "php", "", "php", 1, 1, 0 };
     struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
     struct mst_simulated r;
     double queue = 0, time = 0, rate = 0;
@@ -127,7 +127,7 @@ START_TEST(test_more_than_it_can_serve)
 {
     static const double gaps[] = { 0.001, 0.003 };
     struct mst_gate gate = { .name = "workers", .limit = 2 };
-    struct mst_model_end end = { "sleep", "", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulated r;
 
@@ -149,7 +149,7 @@ END_TEST
 START_TEST(test_connections_keep_workers)
 {
     struct mst_gate gate = { .name = "workers", .limit = 10 };
-    struct mst_model_end end = { "sleep", "", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulated r;
     double free_rate = 10 / (0.01 + 0.09);
@@ -178,7 +178,7 @@ START_TEST(test_server_grows)
 {
     struct mst_gate gate = { .name = "workers", .limit = 100,
                              .growth = { 1, 5, 10, 1, 32, false } };
-    struct mst_model_end end = { "sleep", "", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulation how = { .seed = 1, .seconds = 3, .most_requests = 1000000 };
     struct mst_simulated r = { 0 };
@@ -200,7 +200,7 @@ END_TEST
 START_TEST(test_backlog_is_full)
 {
     struct mst_gate gate = { .name = "workers", .limit = 1, .backlog = 2 };
-    struct mst_model_end end = { "sleep", "", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulated r;
 
@@ -219,7 +219,7 @@ END_TEST
 START_TEST(test_the_same_seed)
 {
     struct mst_cpus cpus = { "cpu", 2 };
-    struct mst_model_end php = { "php", "", 1, 1, 0 };
+    struct mst_model_end php = { "php", "", "php", 1, 1, 0 };
     struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
     struct mst_simulated a, b;
 

@@ -59,16 +59,15 @@ struct options {
 static int read_sweep(struct options *o, const char *text)
 {
     const char *equals = strrchr(text, '=');
-    char *end;
+    const char *dots = equals != NULL ? strstr(equals, "..") : NULL;
 
-    if (equals != NULL) {
+    if (dots != NULL) {
         o->swept = apr_pstrmemdup(o->pool, text, (apr_size_t)(equals - text));
-        o->from = strtod(equals + 1, &end);
-        if (end > equals + 1 && strncmp(end, "..", 2) == 0) {
-            o->to = strtod(end + 2, &end);
-            if (*end == '\0' && o->from > 0 && o->to > o->from)
-                return MST_EXIT_OK;
-        }
+        o->from = mst_change_number(apr_pstrmemdup(o->pool, equals + 1,
+                                                   (apr_size_t)(dots - equals - 1)));
+        o->to = mst_change_number(dots + 2);
+        if (o->from > 0 && o->to > o->from)
+            return MST_EXIT_OK;
     }
     return mst_usage_error("whatif", "expected --sweep to be a name and two numbers, as in "
                            "\"pm.max_children=2..64\", found \"%s\"", text);
@@ -188,6 +187,7 @@ static int predict(struct mst_whatif *w, const struct options *o, const struct m
     double *at = o->swept != NULL ? points_of(o, &count) : NULL;
     int status;
 
+    w->changed = s;
     w->at = at;
     w->swept = o->swept;
     w->then = then = apr_pcalloc(o->pool, count * sizeof *then);

@@ -16,8 +16,7 @@
 
 /* ---- numbers ----------------------------------------------------------------------- */
 
-/* The number in all of the text, from `least` to `most`; NAN: it is none. */
-static double number(const char *text, double least, double most)
+double mst_change_number(const char *text)
 {
     char *end;
     double value;
@@ -25,7 +24,15 @@ static double number(const char *text, double least, double most)
     if (text[0] < '0' || text[0] > '9')
         return NAN;
     value = strtod(text, &end);
-    return *end == '\0' && value >= least && value <= most ? value : NAN;
+    return *end == '\0' ? value : NAN;
+}
+
+/* The same from `least` to `most`. */
+static double number(const char *text, double least, double most)
+{
+    double value = mst_change_number(text);
+
+    return value >= least && value <= most ? value : NAN;
 }
 
 static double whole_number(const char *text, double least, double most)
@@ -201,10 +208,7 @@ const char *mst_change_cpus(struct mst_system *s, const struct mst_recorded *r, 
 
 static bool is_named(const struct mst_model_end *end, const char *text)
 {
-    size_t kind = strlen(end->kind);
-
-    return strncmp(end->kind, text, kind) == 0 &&
-           (text[kind] == '\0' || (text[kind] == ' ' && strcmp(text + kind + 1, end->name) == 0));
+    return strcmp(text, end->kind) == 0 || strcmp(text, end->called) == 0;
 }
 
 /* The names of all ends, for messages. */
@@ -213,12 +217,9 @@ static const char *names(const struct mst_recorded *r)
     const char *all = "";
     size_t i;
 
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++) {
-        const struct mst_model_end *end = &r->system.ends[i];
-
-        all = mst_pool_printf(r->pool, "%s%s\"%s%s%s\"", all, all[0] != '\0' ? ", " : "",
-                              end->kind, end->name[0] != '\0' ? " " : "", end->name);
-    }
+    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
+        all = mst_pool_printf(r->pool, "%s%s\"%s\"", all, all[0] != '\0' ? ", " : "",
+                              r->system.ends[i].called);
     return all[0] != '\0' ? all : "none";
 }
 
@@ -228,7 +229,7 @@ static struct mst_gate *gate_of(struct mst_system *s, const struct mst_model_end
     size_t i;
 
     for (i = 0; i < s->gate_count; i++)
-        if (is_named(end, s->gates[i].name))
+        if (strcmp(end->called, s->gates[i].name) == 0)
             return &s->gates[i];
     return NULL;
 }

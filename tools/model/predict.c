@@ -180,6 +180,7 @@ static void simulate_all(struct mst_forecast *o, const struct mst_system *system
     for (i = 0; i < MST_MEASURE_COUNT; i++)
         o->medians[i] = quantile(o->values[i], REPLICATES, 0.5);
     o->overloaded = overloaded * 2 > REPLICATES;
+    o->uses[system->gate_count].limit += more_cpus / 2;
     o->limit = find_limit(o, system);
 }
 
@@ -342,7 +343,7 @@ void mst_model_calibrate(struct mst_prediction *p, struct mst_recorded *r)
     if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
         is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
         is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
-        p->why_not = "The simulation does not come to what was measured";
+        p->why_not = "the simulation does not come to what was measured";
 }
 
 /* ---- predictions ------------------------------------------------------------------- */

@@ -70,7 +70,13 @@ static size_t add_end(struct building *b, const char *kind, const char *name)
     struct mst_model_end *end = mst_pool_append(pool, &b->r->system.ends, &b->r->system.end_count,
                                                 sizeof *end);
 
-    *end = (struct mst_model_end){ apr_pstrdup(pool, kind), apr_pstrdup(pool, name), 1, 1, 0 };
+    *end = (struct mst_model_end){
+        .kind = apr_pstrdup(pool, kind), .name = apr_pstrdup(pool, name),
+        .wait_factor = 1, .compute_factor = 1,
+    };
+    /* Some names begin with their kind: "lock flock". */
+    end->called = name[0] == '\0' ? end->kind : strncmp(name, kind, strlen(kind)) == 0 ? end->name :
+                  apr_pstrcat(pool, kind, " ", name, NULL);
     mst_pool_append(pool, &b->sums, &b->sum_count, sizeof *b->sums);
     return b->r->system.end_count - 1;
 }
@@ -399,7 +405,7 @@ static size_t cpus_of(struct mst_recorded *r, const struct mst_summary_server *s
     if (limit == MST_UNKNOWN || r->summary->cpus == MST_UNKNOWN ||
         limit >= 1000 * r->summary->cpus)
         return 0;
-    return add_cpus(r, mst_pool_printf(r->pool, "cpu quota of %s", mst_summary_called(server)),
+    return add_cpus(r, mst_pool_printf(r->pool, "cpu for %s", mst_summary_called(server)),
                     (double)limit / 1000);
 }
 
@@ -588,8 +594,7 @@ static void make_serial_ends(struct building *b)
         if (b->sums[i].requests == 0 || (!is_full && !is_lock) ||
             (!is_full && lock_held(b, &b->sums[i]) <= 0))
             continue;
-        b->sums[i].gate = add_gate(r, mst_pool_printf(r->pool, "%s%s%s", end->kind,
-                                   end->name[0] != '\0' ? " " : "", end->name), 1);
+        b->sums[i].gate = add_gate(r, end->called, 1);
         r->system.gates[b->sums[i].gate].any_order = is_lock;
         b->sums[i].inside = !is_full ? lock_held(b, &b->sums[i]) :
             fmin(r->seconds, b->sums[i].seconds) / (double)b->sums[i].requests;

@@ -66,6 +66,7 @@ struct mst_cpus {
 /* What requests compute in or wait for: PHP, an other end of PHP's, the load tool. */
 struct mst_model_end {
     const char *kind, *name;    /* "database", "mysql 127.0.0.1:3306"; name "": no name */
+    const char *called;         /* both: "database mysql 127.0.0.1:3306" */
     double wait_factor, compute_factor;   /* of all its times: 1 as recorded */
     double shorter;             /* what each wait is shorter by, before its factor; none is below 0 */
 };

@@ -1,12 +1,16 @@
 /* whatif.c - see whatif.h. */
 #include "report/whatif.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "console/format.h"
 #include "doc/table.h"
+#include "findings/demand.h"
+#include "findings/plan.h"
 #include "render/json_writer.h"
 
 /* An end that is this many times as busy as in the recording, and by this many requests, is busier
@@ -43,31 +47,85 @@ static const char *const measured_as[MST_MEASURE_COUNT] = {
     [MST_MEASURE_P99] = "p99",
 };
 
+/* "20", "1.97". */
+static struct mst_formatted amount(double value)
+{
+    return value == floor(value) && value < 1e15 ? mst_format_count((uint64_t)value)
+                                                 : mst_format_real(value);
+}
+
 /* ---- what runs out ----------------------------------------------------------------- */
 
-static const char *unit_of(const char *name)
+/* What it means that this is the limit, a sentence without its end. */
+static void limit_words(const struct mst_model_use *limit, char *text, size_t size)
 {
-    return name[0] == 'c' && name[1] == 'p' && name[2] == 'u' ? "CPUs" : "";
+    struct mst_formatted most = amount(limit->limit);
+
+    if (strncmp(limit->name, "cpu", 3) == 0)
+        snprintf(text, size, "the CPUs are full: %s are in use of the %s that there are%s",
+                 mst_format_real(limit->used).text, most.text, limit->name + 3);
+    else if (strcmp(limit->name, "load tool") == 0)
+        snprintf(text, size, "the load tool is the limit, and the server would take more");
+    else if (strcmp(limit->name, "apache-workers") == 0)
+        snprintf(text, size, "Apache's workers run out: all %s are in use, and %s requests wait "
+                 "for one on average", most.text, mst_format_real(limit->waiting).text);
+    else if (strncmp(limit->name, "php-workers", 11) == 0)
+        snprintf(text, size, "PHP's workers%s%s run out: all %s are in use, and %s requests wait "
+                 "for one on average", limit->name[11] != '\0' ? " of the pool" : "",
+                 limit->name + 11, most.text, mst_format_real(limit->waiting).text);
+    else
+        snprintf(text, size, "\"%s\" lets in one request at a time, and %s wait for it on average",
+                 limit->name, mst_format_real(limit->waiting).text);
 }
 
 static void say_limit(const struct mst_doc *doc, const char *when,
                       const struct mst_forecast *outcome)
 {
-    const struct mst_model_use *limit = outcome->limit;
+    char words[256] = "nothing runs out: most of the time requests find a free worker and a CPU";
 
-    if (outcome->overloaded)
-        mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s: requests come faster than they are "
-                          "answered. They pile up, and times grow as long as the load goes on%s%s.",
-                          when, limit != NULL ? "; what runs out is " : "",
-                          limit != NULL ? limit->name : "");
-    else if (limit == NULL)
-        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s: nothing runs out. Requests find a free worker "
-                          "and a CPU most of the time.", when);
-    else
-        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s: %s runs out, %s of %s%s%s in use.", when,
-                          limit->name, mst_format_real(limit->used).text,
-                          mst_format_real(limit->limit).text, unit_of(limit->name)[0] != '\0' ?
-                          " " : "", unit_of(limit->name));
+    if (outcome->limit != NULL)
+        limit_words(outcome->limit, words, sizeof words);
+    mst_doc_paragraph(doc, outcome->overloaded ? MST_STYLE_WARNING : MST_STYLE_PLAIN, "%s %s.%s",
+                      when, words, outcome->overloaded ? " Requests come faster than they are "
+                      "answered. They pile up, and times grow as long as the load goes on." : "");
+}
+
+/* What other programs took is not known to be there for the servers, nor to be lost to them. */
+static void say_others(const struct mst_doc *doc, const struct mst_whatif *w,
+                       const struct mst_forecast *then)
+{
+    const struct mst_recorded *r = w->recorded;
+
+    if (then->others_matter)
+        mst_doc_paragraph(doc, MST_STYLE_WARNING, "Other programs took %s of %s CPUs in the "
+                          "recording. Whether they give way is not known: the intervals are from "
+                          "all of that to nothing. A recording without them would tell.",
+                          mst_format_real(r->cpus_taken).text, mst_format_real(r->cpus).text);
+}
+
+/* More processes need more memory. */
+static void say_memory(const struct mst_doc *doc, const struct mst_whatif *w)
+{
+    const struct mst_recorded *r = w->recorded;
+    struct mst_per_process process;
+    size_t i;
+
+    for (i = 0; i < r->workers_count; i++) {
+        const struct mst_model_workers *workers = &r->workers[i];
+        uint32_t now = r->system.gates[workers->gate].limit;
+        uint32_t then = w->changed->gates[workers->gate].limit;
+        double more;
+
+        if (then <= now || mst_plan_is_threaded(workers->server) ||
+            !mst_per_process_read(&process, r->db, workers->server->id) || !process.known)
+            continue;
+        more = (then - now) * process.high;
+        mst_doc_paragraph(doc, r->summary->memory_available != MST_UNKNOWN &&
+                          more > (double)r->summary->memory_available ? MST_STYLE_WARNING :
+                          MST_STYLE_PLAIN, "%" PRIu32 " more processes take up to %s more memory; "
+                          "%s were available.", then - now, mst_format_bytes((uint64_t)more).text,
+                          mst_format_bytes(r->summary->memory_available).text);
+    }
 }
 
 /* Ends that would be busier than was ever seen. */
@@ -80,12 +138,12 @@ static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *
     for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++) {
         const struct mst_model_end *end = &w->recorded->system.ends[i];
 
-        if (then->at_ends[i] > BUSIER_TIMES * now->at_ends[i] &&
+        if (strcmp(end->kind, "sleep") != 0 && strcmp(end->kind, "lock") != 0 &&
+            then->at_ends[i] > BUSIER_TIMES * now->at_ends[i] &&
             then->at_ends[i] > now->at_ends[i] + BUSIER_BY)
-            mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s%s%s would have %s requests at once, and "
-                              "had %s. How long it takes then is not known: the prediction takes "
-                              "it as long as it took.", end->kind,
-                              end->name[0] != '\0' ? " " : "", end->name,
+            mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s would have %s requests at once, and had "
+                              "%s. How long its answers take then is not known: the prediction is "
+                              "for as long as they took.", end->called,
                               mst_format_real(then->at_ends[i]).text,
                               mst_format_real(now->at_ends[i]).text);
     }
@@ -142,9 +200,9 @@ static void put_uses(const struct mst_doc *doc, const struct mst_whatif *w)
         mst_doc_row(&t, b == then->limit ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
         mst_doc_words(&t, "%s", a->name);
         mst_doc_words(&t, "%s of %s", mst_format_real(a->used).text,
-                      mst_format_real(a->limit).text);
+                      amount(a->limit).text);
         mst_doc_words(&t, "%s of %s", mst_format_real(b->used).text,
-                      mst_format_real(b->limit).text);
+                      amount(b->limit).text);
         mst_doc_real(&t, a->waiting, mst_format_real(a->waiting).text);
         mst_doc_real(&t, b->waiting, mst_format_real(b->waiting).text);
     }
@@ -172,7 +230,7 @@ static void put_sweep(const struct mst_doc *doc, const struct mst_whatif *w)
         const struct mst_forecast *then = &w->then[i];
 
         mst_doc_row(&t, MST_STYLE_PLAIN);
-        mst_doc_real(&t, w->at[i], mst_format_real(w->at[i]).text);
+        mst_doc_real(&t, w->at[i], amount(w->at[i]).text);
         for (k = 0; k < sizeof shown / sizeof *shown; k++) {
             struct mst_estimate e = mst_model_estimate(w->prediction, then, shown[k]);
 
@@ -213,9 +271,13 @@ void mst_whatif_text(const struct mst_doc *doc, const struct mst_whatif *w)
             mst_doc_paragraph(doc, MST_STYLE_STRONG, "Nothing can be predicted from this run: %s.",
                               w->recorded->why_not);
         else
-            mst_doc_paragraph(doc, MST_STYLE_STRONG, "Nothing is predicted. %s.", p->why_not);
-        if (w->recorded->why_not == NULL)
+            mst_doc_paragraph(doc, MST_STYLE_STRONG, "Nothing is predicted: %s.", p->why_not);
+        if (w->recorded->why_not == NULL) {
             say_fit(doc, w);
+            mst_doc_paragraph(doc, MST_STYLE_PLAIN, "Something that the recording does not tell "
+                              "decided about it: other programs, a cache that filled, a load that "
+                              "changed. Record again, for longer, while nothing else runs.");
+        }
         return;
     }
     mst_doc_paragraph(doc, MST_STYLE_STRONG, "What if %s%s%s:", w->changes,
@@ -231,6 +293,8 @@ void mst_whatif_text(const struct mst_doc *doc, const struct mst_whatif *w)
         mst_doc_space(doc);
         say_limit(doc, "Now", &p->now);
         say_limit(doc, "Then", &w->then[0]);
+        say_others(doc, w, &w->then[0]);
+        say_memory(doc, w);
         say_busier_ends(doc, w, &w->then[0]);
     }
     mst_doc_space(doc);
@@ -264,6 +328,7 @@ static void put_outcome(struct mst_json *j, const struct mst_forecast *o)
 
     mst_json_string(j, "runs_out", o->limit != NULL ? o->limit->name : NULL);
     mst_json_bool(j, "overloaded", o->overloaded);
+    mst_json_bool(j, "others_matter", o->others_matter);
     mst_json_begin(j, "in_use", '[');
     for (i = 0; i < o->use_count; i++)
         if (isfinite(o->uses[i].limit))
