@@ -595,7 +595,6 @@ static void make_serial_ends(struct building *b)
             (!is_full && lock_held(b, &b->sums[i]) <= 0))
             continue;
         b->sums[i].gate = add_gate(r, end->called, 1);
-        r->system.gates[b->sums[i].gate].any_order = is_lock;
         b->sums[i].inside = !is_full ? lock_held(b, &b->sums[i]) :
             fmin(r->seconds, b->sums[i].seconds) / (double)b->sums[i].requests;
     }
@@ -669,6 +668,17 @@ static bool make_keepalive(struct mst_recorded *r)
     return true;
 }
 
+/* How much longer a request takes for the client than for the server: where it is known of each
+ * request, else of their middle. A mean has the time in which the load begins and ends, too. */
+static double outside_of(const struct mst_recorded *r)
+{
+    const struct mst_summary_client *c = &r->summary->client;
+
+    if (c->join.by != MST_JOIN_NONE && c->join.apart.count > 0)
+        return in_seconds(c->join.apart.p50_ns);
+    return fmax(or_zero(r->measured.p50 - in_seconds(r->front->phases[MST_PHASE_TOTAL].p50_ns)), 0);
+}
+
 static void make_load(struct building *b)
 {
     struct mst_recorded *r = b->r;
@@ -677,7 +687,7 @@ static void make_load(struct building *b)
     double *gaps, cycle, server_mean = in_seconds(r->front->phases[MST_PHASE_TOTAL].mean_ns);
     size_t i;
 
-    r->outside_most = r->by_client ? fmax(r->measured.mean - server_mean, 0) : 0;
+    r->outside_most = r->by_client ? outside_of(r) : 0;
     load->rate = r->measured.rate;
     mst_values_sort(&b->starts);
     gaps = apr_palloc(r->pool, (b->starts.count + 1) * sizeof *gaps);
@@ -693,7 +703,8 @@ static void make_load(struct building *b)
     load->clients = (uint32_t)c->concurrency;
     cycle = (double)load->clients / r->measured.rate;
     load->think = r->by_client ? fmax(cycle - r->measured.mean, 0) : 0;
-    r->outside_most = fmax((r->by_client ? r->measured.mean : cycle) - server_mean, 0);
+    if (!r->by_client)
+        r->outside_most = fmax(cycle - server_mean, 0);
     /* What waits for a kept worker when the load ends has no answer, and is in no mean. */
     if (load->keepalive_timeout > 0 && load->think < cycle * SHORT_THINK)
         load->think = 0;

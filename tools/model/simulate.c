@@ -13,7 +13,6 @@
 #define NOBODY          UINT32_MAX
 #define IN_FLIGHT_MOST  200000u   /* of a load that comes by itself: more never come to an answer */
 #define PILED_UP_MILLI  970u      /* fewer answers than that of the arrivals: they pile up */
-#define ANY_OF_MOST     32u       /* bounds the time of a step */
 #define RETRY_TIMES_MOST 6u       /* 1, 2, ... 32 s: Linux doubles the time after each SYN */
 #define GROWTH_SECONDS  1.0       /* both servers look once a second */
 
@@ -99,34 +98,13 @@ static void integrate(struct state *s, struct gate *g)
     g->since = s->now;
 }
 
-/* Takes the first one that waits, or any of the first ones, out of the line. */
-static uint32_t take_waiting(struct state *s, struct gate *g, bool any_order)
-{
-    uint32_t before = NOBODY, who = g->first;
-    size_t skip = any_order ? mst_random_below(&s->random, g->waiting < ANY_OF_MOST ? g->waiting
-                                                                                 : ANY_OF_MOST) : 0;
-
-    for (; skip > 0; skip--) {
-        before = who;
-        who = s->requests[who].behind;
-    }
-    if (before == NOBODY)
-        g->first = s->requests[who].behind;
-    else
-        s->requests[before].behind = s->requests[who].behind;
-    if (g->last == who)
-        g->last = before;
-    g->waiting--;
-    return who;
-}
-
 static void let_in(struct state *s, struct gate *g)
 {
-    bool any_order = s->system->gates[g - s->gates].any_order;
-
     while (g->waiting > 0 && g->inside < g->open) {
-        uint32_t who = take_waiting(s, g, any_order);
+        uint32_t who = g->first;
 
+        g->first = s->requests[who].behind;
+        g->waiting--;
         g->inside++;
         is_due(s, 0, DUE_NEXT, who);
     }

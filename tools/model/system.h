@@ -54,7 +54,6 @@ struct mst_gate {
     uint32_t    limit;    /* requests at a time */
     uint32_t    backlog;  /* that wait, at most; further ones try again after 1, 2, 4 ... s.
                            * 0: all of them can wait */
-    bool        any_order; /* who waits is let in in any order, else first come, first served */
     struct mst_growth growth;
 };
 
