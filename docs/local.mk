@@ -49,6 +49,7 @@ dist_man_MANS = \
 	man/mpmstat-serve.1 \
 	man/mpmstat-status.1 \
 	man/mpmstat-top.1 \
+	man/mpmstat-whatif.1 \
 	man/mpmstat.1
 bashcompletiondir = $(datadir)/bash-completion/completions
 dist_bashcompletion_DATA = completions/mpmstat.bash

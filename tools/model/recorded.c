@@ -20,8 +20,8 @@
 #define WAITING_MIN      2.0      /* with so many on average, nearly always one waits */
 #define AT_ALL           100e-6   /* a lock that is free takes less */
 #define AT_ONCE_MIN      1.1      /* of fewer, it is not told by how many others one waits for */
-#define KERNEL_MOST      0.5      /* of what server and load tool take: beyond it, programs that ended
-                                   * before they were seen took it */
+#define KERNEL_MOST      0.5      /* of what server and load tool take: more was taken by programs
+                                   * that ended before they were seen */
 #define SHORT_THINK      0.1
 #define ALWAYS           UINT32_MAX   /* a limit that is none */
 #define DEFAULT_TIMEOUT  5.0      /* Apache's KeepAliveTimeout, in seconds */
@@ -562,9 +562,9 @@ static bool is_one_at_a_time(const struct mst_summary *s, const char *kind)
     return false;
 }
 
-/* For how long a request has a lock. A request that comes while another one has it waits, so the part
- * of the requests that waited is the part of the time in which one of the others had it. Several
- * locks of one name are like one that is held for a shorter time. */
+/* For how long a request has a lock. A request that comes while another one has it waits, so that
+ * the part of the requests that waited is the part of the time in which one of the others had it.
+ * Several locks of one name are like one that is held for a shorter time. */
 static double lock_held(const struct building *b, const struct end_sum *lock)
 {
     const struct mst_summary_server *php = b->r->php;

@@ -67,7 +67,7 @@ struct mst_model_end {
     const char *kind, *name;    /* "database", "mysql 127.0.0.1:3306"; name "": no name */
     const char *called;         /* both: "database mysql 127.0.0.1:3306" */
     double wait_factor, compute_factor;   /* of all its times: 1 as recorded */
-    double shorter;             /* what each wait is shorter by, before its factor; none is below 0 */
+    double shorter;             /* what each wait is shorter by, before its factor; never below 0 */
 };
 
 /* ---- how requests come ------------------------------------------------------------- */
