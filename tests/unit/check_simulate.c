@@ -8,7 +8,7 @@
 #define WORKS 20000u
 
 /* Requests that do the same steps, each time with another length of the one that `varies`. */
-static void make_works(struct mst_system *s, const struct mst_step *steps, size_t count,
+static void make_works(struct mst_system *s, const struct mst_model_step *steps, size_t count,
                        size_t varies)
 {
     apr_pool_t *pool = memory_of_test();
@@ -46,10 +46,10 @@ static void near(double found, double expected, double part)
                   expected, 100 * part, found);
 }
 
-static const struct mst_step one_gate[] = {
+static const struct mst_model_step one_gate[] = {
     { MST_STEP_ENTER, 0, 0, 0 }, { MST_STEP_WAIT, 0, 0, 0.01 }, { MST_STEP_LEAVE, 0, 0, 0 },
 };
-static const struct mst_step one_cpu[] = { { MST_STEP_COMPUTE, 0, 0, 0.01 } };
+static const struct mst_model_step one_cpu[] = { { MST_STEP_COMPUTE, 0, 0, 0.01 } };
 
 /* M/M/1 and M/M/4: Erlang's formula for the part of the requests that wait. */
 START_TEST(test_gate_as_erlang_says)
@@ -65,7 +65,7 @@ START_TEST(test_gate_as_erlang_says)
 
     make_works(&s, one_gate, 3, 1);
     gate.limit = cases[_i].servers;
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = cases[_i].rate };
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = cases[_i].rate };
     r = simulate(&s, 10000);
     near(r.rate, cases[_i].rate, 0.01);
     near(r.mean, 0.01 + wait, 0.03);
@@ -86,7 +86,7 @@ START_TEST(test_cpu_is_shared)
     struct mst_simulated r;
 
     make_works(&s, one_cpu, 1, _i == 0 ? 0 : 1);
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 70 };
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 70 };
     r = simulate(&s, 10000);
     near(r.mean, 0.01 / 0.3, 0.03);
     near(r.cpu_used[0], 0.7, 0.02);
@@ -115,7 +115,7 @@ START_TEST(test_closed_load)
         queue = rate * time;
     }
     make_works(&s, one_cpu, 1, 0);
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 8, .think = 0.05 };
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 8, .think = 0.05 };
     r = simulate(&s, 5000);
     near(r.rate, rate, 0.02);
     near(r.mean, time, 0.03);
@@ -132,7 +132,7 @@ START_TEST(test_more_than_it_can_serve)
     struct mst_simulated r;
 
     make_works(&s, one_gate, 3, 1);
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RECORDED, .rate = 250, .gaps = gaps,
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_RECORDED, .rate = 250, .gaps = gaps,
                                 .gap_count = 2 };
     r = simulate(&s, 1000);
     ck_assert(r.overloaded);
@@ -155,7 +155,7 @@ START_TEST(test_connections_keep_workers)
     double free_rate = 10 / (0.01 + 0.09);
 
     make_works(&s, one_gate, 3, 1);
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 10, .think = 0.09,
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 10, .think = 0.09,
                                 .requests_a_connection = 100, .keepalive_timeout = 5 };
     r = simulate(&s, 1000);
     near(r.rate, free_rate, 0.02);
@@ -184,7 +184,7 @@ START_TEST(test_server_grows)
     struct mst_simulated r = { 0 };
 
     make_works(&s, one_gate, 3, 3);
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 50 };
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 50 };
     mst_simulate(&r, &s, &how, memory_of_test());
     free(r.times.items);
     /* The first look is within the first second: 1 worker, then 2, 4 and 8. */
@@ -205,7 +205,7 @@ START_TEST(test_backlog_is_full)
     struct mst_simulated r;
 
     make_works(&s, one_gate, 3, 3);
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 3 };
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 3 };
     r = simulate(&s, 100);
     ck_assert_uint_eq(r.gates[0].retries, 0);
     near(r.mean, 0.03, 0.01);
@@ -224,7 +224,7 @@ START_TEST(test_the_same_seed)
     struct mst_simulated a, b;
 
     make_works(&s, one_cpu, 1, 0);
-    s.load = (struct mst_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 100 };
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 100 };
     a = simulate(&s, 100);
     b = simulate(&s, 100);
     ck_assert_uint_eq(a.requests, b.requests);

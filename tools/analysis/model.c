@@ -78,6 +78,12 @@ bool mst_summary_is_php(const struct mst_summary_server *server)
     return server->producer == MST_PRODUCER_PHP;
 }
 
+bool mst_summary_is_threaded(const struct mst_summary_server *server)
+{
+    return server->mpm != NULL &&
+           (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
+}
+
 uint64_t mst_summary_clock_ns(const struct mst_summary_server *server)
 {
     return mst_magnitude(server->clock_ahead_ns);

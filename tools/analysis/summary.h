@@ -400,6 +400,8 @@ bool mst_summary_has_interval(const struct mst_summary_server *server, enum mst_
 uint64_t mst_summary_at_once_milli(const struct mst_summary *s, const struct mst_summary_end *end);
 
 bool mst_summary_is_php(const struct mst_summary_server *server);
+/* Whether several of its workers share a process. */
+bool mst_summary_is_threaded(const struct mst_summary_server *server);
 
 /* How far its clock is from the recorder's, ahead or behind. */
 uint64_t mst_summary_clock_ns(const struct mst_summary_server *server);

@@ -23,7 +23,7 @@ static const char help[] =
     ;
 #include "tools/cli/help/whatif.opt"
 
-typedef const char *change_function(struct mst_system *s, const struct mst_recorded *r,
+typedef const char *change_function(struct mst_system *s, const struct mst_model_run *r,
                                     const char *text);
 
 static const struct kind {
@@ -135,7 +135,7 @@ static const char *in_words(const struct options *o)
     return words;
 }
 
-static int change(struct mst_system *s, const struct options *o, const struct mst_recorded *r)
+static int change(struct mst_system *s, const struct options *o, const struct mst_model_run *r)
 {
     const char *wrong;
     size_t i;
@@ -150,7 +150,7 @@ static int change(struct mst_system *s, const struct options *o, const struct ms
 }
 
 /* Sets what is swept to a value: one of the other options' names, or a setting. */
-static int sweep_to(struct mst_system *s, const struct options *o, const struct mst_recorded *r,
+static int sweep_to(struct mst_system *s, const struct options *o, const struct mst_model_run *r,
                     double at)
 {
     const char *value = mst_pool_printf(o->pool, "%.10g", at), *wrong;
@@ -179,7 +179,7 @@ static double *points_of(const struct options *o, size_t *count)
     return at;
 }
 
-static int predict(struct mst_whatif *w, const struct options *o, const struct mst_recorded *r)
+static int predict(struct mst_whatif *w, const struct options *o, const struct mst_model_run *r)
 {
     struct mst_system *s = apr_palloc(o->pool, sizeof *s);
     struct mst_forecast *then;
@@ -238,7 +238,7 @@ static int find_run(struct mst_summary *s, struct mst_archive *archive, const st
 static int show(const struct options *o, const struct mst_summary *summary,
                 struct mst_archive *archive)
 {
-    struct mst_recorded recorded;
+    struct mst_model_run recorded;
     struct mst_prediction prediction = { 0 };
     struct mst_whatif w = { .archive = o->archive, .changes = in_words(o), .recorded = &recorded,
                             .prediction = &prediction };
@@ -246,7 +246,7 @@ static int show(const struct options *o, const struct mst_summary *summary,
     struct mst_doc doc;
     int status = MST_EXIT_OK;
 
-    if (!mst_recorded_make(&recorded, summary, mst_archive_db(archive), o->pool))
+    if (!mst_model_run_make(&recorded, summary, mst_archive_db(archive), o->pool))
         return mst_failed(MST_EXIT_TARGET, "%s cannot be read", o->archive);
     if (recorded.why_not == NULL) {
         mst_model_calibrate(&prediction, &recorded);

@@ -192,7 +192,7 @@ static bool advise_workers(struct mst_advice *advice, const struct mst_summary *
     else
         advise_enough(advice, server, &d);
     if (advice->known)
-        add_memory(advice, &process, ram, mst_plan_is_threaded(server));
+        add_memory(advice, &process, ram, mst_summary_is_threaded(server));
     return true;
 }
 

@@ -274,7 +274,7 @@ static void find_mpm_file(struct reading *r)
 
 static bool read_httpd(struct reading *r, struct httpd *h)
 {
-    bool threaded = mst_plan_is_threaded(r->of->server);
+    bool threaded = mst_summary_is_threaded(r->of->server);
     uint64_t *n = h->mpm.n;
     struct mst_mpm corrected;
     size_t i;

@@ -30,7 +30,7 @@ static uint64_t workers_a_process(struct mst_inquiry *q, const struct mst_summar
 {
     uint64_t threads;
 
-    if (!mst_plan_is_threaded(server))
+    if (!mst_summary_is_threaded(server))
         return 1;
     threads = mst_setting_number(q, server, "ThreadsPerChild");
     return threads != MST_UNKNOWN && threads <= server->workers_limit ? threads : 0;

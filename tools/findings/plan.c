@@ -17,12 +17,6 @@
 #include "findings/demand.h"
 #include "findings/inquiry.h"
 
-bool mst_plan_is_threaded(const struct mst_summary_server *server)
-{
-    return server->mpm != NULL &&
-           (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
-}
-
 /* Time that one of its requests waits for a worker of this server, and for those in front of it.
  * Not every request of the front comes to PHP. */
 static double waited_seconds(const struct mst_budget *b, const struct mst_summary_server *server)
@@ -196,7 +190,7 @@ bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
     if (plan->why_not != NULL)
         return true;
     plan->now = server->workers_limit != MST_UNKNOWN ? server->workers_limit : server->max_busy;
-    plan->threaded = mst_plan_is_threaded(server);
+    plan->threaded = mst_summary_is_threaded(server);
     plan->processes_fit = mst_processes_fit(&process, ram);
     plan->process_bytes = plan->processes_fit != MST_UNKNOWN ? process.high : 0;
     take_demand(plan, b, server, &d);

@@ -48,9 +48,6 @@ struct mst_workers_plan {
     bool     threaded;             /* several workers share a process */
 };
 
-/* Whether several of its workers share a process. */
-bool mst_plan_is_threaded(const struct mst_summary_server *server);
-
 /* False: SQLite failed. */
 bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
                       const struct mst_summary_server *server, sqlite3 *db);

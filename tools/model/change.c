@@ -50,7 +50,7 @@ static double factor(const char *text)
 
 /* ---- the system -------------------------------------------------------------------- */
 
-struct mst_system mst_system_copy(const struct mst_recorded *r)
+struct mst_system mst_system_copy(const struct mst_model_run *r)
 {
     struct mst_system s = r->system;
 
@@ -62,7 +62,7 @@ struct mst_system mst_system_copy(const struct mst_recorded *r)
 
 /* ---- settings ---------------------------------------------------------------------- */
 
-static const char *set_limit(struct mst_system *s, const struct mst_recorded *r, const char *name,
+static const char *set_limit(struct mst_system *s, const struct mst_model_run *r, const char *name,
                              const char *value)
 {
     const char *colon = strchr(name, ':'), *directive = colon != NULL ? colon + 1 : name;
@@ -95,7 +95,7 @@ static const char *set_limit(struct mst_system *s, const struct mst_recorded *r,
     return NULL;
 }
 
-static const char *set_keepalive(struct mst_system *s, const struct mst_recorded *r,
+static const char *set_keepalive(struct mst_system *s, const struct mst_model_run *r,
                                  const char *value)
 {
     if (strcasecmp(value, "Off") != 0)
@@ -105,7 +105,7 @@ static const char *set_keepalive(struct mst_system *s, const struct mst_recorded
     return NULL;
 }
 
-static const char *set_timeout(struct mst_system *s, const struct mst_recorded *r,
+static const char *set_timeout(struct mst_system *s, const struct mst_model_run *r,
                                const char *value)
 {
     double seconds = number(value, 0, 86400);
@@ -118,7 +118,7 @@ static const char *set_timeout(struct mst_system *s, const struct mst_recorded *
     return NULL;
 }
 
-const char *mst_change_setting(struct mst_system *s, const struct mst_recorded *r,
+const char *mst_change_setting(struct mst_system *s, const struct mst_model_run *r,
                                const char *text)
 {
     const char *equals = strchr(text, '='), *value;
@@ -144,7 +144,7 @@ const char *mst_change_setting(struct mst_system *s, const struct mst_recorded *
 
 /* ---- the load ---------------------------------------------------------------------- */
 
-const char *mst_change_clients(struct mst_system *s, const struct mst_recorded *r,
+const char *mst_change_clients(struct mst_system *s, const struct mst_model_run *r,
                                const char *text)
 {
     double clients = whole_number(text, 1, CLIENTS_MOST);
@@ -158,7 +158,7 @@ const char *mst_change_clients(struct mst_system *s, const struct mst_recorded *
     return NULL;
 }
 
-const char *mst_change_load(struct mst_system *s, const struct mst_recorded *r, const char *text)
+const char *mst_change_load(struct mst_system *s, const struct mst_model_run *r, const char *text)
 {
     double times = factor(text), clients = times * s->load.clients;
 
@@ -176,7 +176,7 @@ const char *mst_change_load(struct mst_system *s, const struct mst_recorded *r, 
     return NULL;
 }
 
-const char *mst_change_rate(struct mst_system *s, const struct mst_recorded *r, const char *text)
+const char *mst_change_rate(struct mst_system *s, const struct mst_model_run *r, const char *text)
 {
     size_t length = strlen(text);
     double rate = length > 2 && strcmp(text + length - 2, "/s") == 0 ?
@@ -193,7 +193,7 @@ const char *mst_change_rate(struct mst_system *s, const struct mst_recorded *r, 
 
 /* ---- CPUs and ends ----------------------------------------------------------------- */
 
-const char *mst_change_cpus(struct mst_system *s, const struct mst_recorded *r, const char *text)
+const char *mst_change_cpus(struct mst_system *s, const struct mst_model_run *r, const char *text)
 {
     double cpus = number(text, 0.1, 4096);
 
@@ -212,7 +212,7 @@ static bool is_named(const struct mst_model_end *end, const char *text)
 }
 
 /* The names of all ends, for messages. */
-static const char *names(const struct mst_recorded *r)
+static const char *names(const struct mst_model_run *r)
 {
     const char *all = "";
     size_t i;
@@ -234,7 +234,7 @@ static struct mst_gate *gate_of(struct mst_system *s, const struct mst_model_end
     return NULL;
 }
 
-static const char *change_ends(struct mst_system *s, const struct mst_recorded *r,
+static const char *change_ends(struct mst_system *s, const struct mst_model_run *r,
                                const char *text, double times)
 {
     size_t i, count = 0;
@@ -253,7 +253,7 @@ static const char *change_ends(struct mst_system *s, const struct mst_recorded *
                                               "recording has: %s", text, names(r));
 }
 
-const char *mst_change_end(struct mst_system *s, const struct mst_recorded *r, const char *text)
+const char *mst_change_end(struct mst_system *s, const struct mst_model_run *r, const char *text)
 {
     const char *equals = strrchr(text, '=');
     double times = equals != NULL ? factor(equals + 1) : NAN;
@@ -264,7 +264,7 @@ const char *mst_change_end(struct mst_system *s, const struct mst_recorded *r, c
     return change_ends(s, r, apr_pstrmemdup(r->pool, text, (apr_size_t)(equals - text)), times);
 }
 
-const char *mst_change_without(struct mst_system *s, const struct mst_recorded *r,
+const char *mst_change_without(struct mst_system *s, const struct mst_model_run *r,
                                const char *text)
 {
     return change_ends(s, r, text, 0);

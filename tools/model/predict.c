@@ -131,6 +131,18 @@ static const struct mst_model_use *find_limit(const struct mst_forecast *o,
     return limit;
 }
 
+/* Where processes are started under load, its beginning counts as it does in a recording. */
+static double warm_up(const struct mst_system *system, const struct mst_model_run *r)
+{
+    size_t i;
+
+    for (i = 0; i < system->gate_count; i++)
+        if (system->gates[i].growth.start > 0 &&
+            system->gates[i].growth.start < system->gates[i].limit)
+            return 0;
+    return r->seconds * WARM_UP;
+}
+
 static void begin(struct mst_forecast *o, const struct mst_system *system, apr_pool_t *pool)
 {
     size_t i;
@@ -153,9 +165,9 @@ static void begin(struct mst_forecast *o, const struct mst_system *system, apr_p
 
 /* more_cpus: CPUs that the system has perhaps besides; each simulation has another part of them. */
 static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
-                         const struct mst_recorded *r, double more_cpus)
+                         const struct mst_model_run *r, double more_cpus)
 {
-    struct mst_simulation how = { .seconds = r->seconds, .warm_up = r->seconds * WARM_UP,
+    struct mst_simulation how = { .seconds = r->seconds, .warm_up = warm_up(system, r),
                                   .most_requests = REQUESTS_EACH, .at_front = !r->by_client };
     struct mst_system varied = *system;
     uint64_t random = 1;
@@ -192,7 +204,7 @@ static double cpus_used(const struct mst_forecast *o, const struct mst_system *s
 /* What other programs took while CPUs were idle, they perhaps give back when the servers want it:
  * the recording does not tell. */
 void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
-                        const struct mst_system *system, const struct mst_recorded *r)
+                        const struct mst_system *system, const struct mst_model_run *r)
 {
     double more = isnan(r->cpus) ? 0 : r->cpus - r->system.cpus[0].count;
 
@@ -209,7 +221,7 @@ void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
 /* By how much each request's time in the server itself has to be shorter, so that the mean is by
  * `seconds`: what a server computes is about the same for all requests, and what it waits for is
  * not. */
-static double shorter_by(const struct mst_recorded *r, double seconds)
+static double shorter_by(const struct mst_model_run *r, double seconds)
 {
     double low = 0, high = 0, middle, taken;
     size_t i, round;
@@ -229,7 +241,7 @@ static double shorter_by(const struct mst_recorded *r, double seconds)
 }
 
 /* What computing takes of the time that was recorded as the end's, where CPUs are shared so. */
-static void explain_by_cpu(struct mst_recorded *r, double stretch)
+static void explain_by_cpu(struct mst_model_run *r, double stretch)
 {
     struct mst_model_end *ends = r->system.ends;
     size_t i;
@@ -245,10 +257,10 @@ static void explain_by_cpu(struct mst_recorded *r, double stretch)
 /* One simulation of the system as it is fitted so far. */
 struct trial { double rate, mean, stretch; };
 
-static struct trial try_it(const struct mst_recorded *r)
+static struct trial try_it(const struct mst_model_run *r)
 {
     struct mst_simulation how = { .seed = 1, .seconds = r->seconds, .most_requests = REQUESTS_EACH,
-                                  .warm_up = r->seconds * WARM_UP, .at_front = !r->by_client };
+                                  .warm_up = warm_up(&r->system, r), .at_front = !r->by_client };
     apr_pool_t *one = mst_pool_new(r->pool);
     struct mst_simulated s = { 0 };
     struct trial trial;
@@ -261,7 +273,7 @@ static struct trial try_it(const struct mst_recorded *r)
 }
 
 /* What a trial's requests lack of the recorded ones' time, on average. */
-static double missing_seconds(const struct mst_recorded *r, const struct trial *trial)
+static double missing_seconds(const struct mst_model_run *r, const struct trial *trial)
 {
     if (r->system.load.arrivals != MST_ARRIVALS_CLOSED)
         return r->by_client ? r->measured.mean - trial->mean : 0;
@@ -270,7 +282,7 @@ static double missing_seconds(const struct mst_recorded *r, const struct trial *
 
 /* How long computing takes depends on how long requests wait elsewhere, and the other way round:
  * where PHP has not measured it, each round comes nearer. */
-static struct trial fit_waits(struct mst_recorded *r)
+static struct trial fit_waits(struct mst_model_run *r)
 {
     double stretch = isnan(r->php_stretch) ? 1 : r->php_stretch;
     double *outside = &r->system.ends[MST_END_OUTSIDE].wait_factor;
@@ -291,7 +303,7 @@ static struct trial fit_waits(struct mst_recorded *r)
 /* Other programs take CPU time that the servers want, or what they leave: scheduling classes,
  * weights and groups decide that. It is between all that they took and nothing, and what PHP's
  * computing took tells; where there is no PHP, the rate does. */
-static void fit(struct mst_recorded *r)
+static void fit(struct mst_model_run *r)
 {
     double *count = &r->system.cpus[0].count, low = *count, high = r->cpus;
     struct trial trial = fit_waits(r);
@@ -325,7 +337,7 @@ static bool is_off(const struct mst_prediction *p, enum mst_measure measure, dou
             measured > quantile(now->values[measure], now->count, (1 + CONFIDENCE) / 2));
 }
 
-void mst_model_calibrate(struct mst_prediction *p, struct mst_recorded *r)
+void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
 {
     const struct mst_measured *m = &r->measured;
     const double measured[MST_MEASURE_COUNT] = {
@@ -354,7 +366,7 @@ static double together(double a, double b)
     return sqrt(a * a + b * b);
 }
 
-struct mst_estimate mst_model_estimate(const struct mst_prediction *p,
+struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure)
 {
     double now = p->now.medians[measure], scale = p->measured[measure] / now;
@@ -365,11 +377,11 @@ struct mst_estimate mst_model_estimate(const struct mst_prediction *p,
     if (measure != MST_MEASURE_RATE && p->step > STEP_MOST * p->measured[measure])
         scale = 1;
     if (isnan(scale) || isnan(median) || now <= 0 || median <= 0)
-        return (struct mst_estimate){ NAN, NAN, NAN };
+        return (struct mst_model_estimate){ NAN, NAN, NAN };
     off = together(besides, log(scale));
     low = quantile(then->values[measure], then->count, (1 - CONFIDENCE) / 2);
     high = quantile(then->values[measure], then->count, (1 + CONFIDENCE) / 2);
-    return (struct mst_estimate){
+    return (struct mst_model_estimate){
         median * scale, median * scale * exp(-together(log(median / low), off)),
         median * scale * exp(together(log(high / median), off)),
     };

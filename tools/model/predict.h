@@ -11,7 +11,7 @@
 #include "model/simulate.h"
 
 /* 90 % of the recordings of the changed server are between low and high. NAN: not known. */
-struct mst_estimate { double value, low, high; };
+struct mst_model_estimate { double value, low, high; };
 
 enum mst_measure {
     MST_MEASURE_RATE, MST_MEASURE_MEAN, MST_MEASURE_P50, MST_MEASURE_P90, MST_MEASURE_P95,
@@ -51,14 +51,14 @@ struct mst_prediction {
 };
 
 /* Fits the system to what was measured, and simulates it. Changes r->system. */
-void mst_model_calibrate(struct mst_prediction *p, struct mst_recorded *r);
+void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r);
 
 /* What the changed system does. */
 void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
-                        const struct mst_system *system, const struct mst_recorded *r);
+                        const struct mst_system *system, const struct mst_model_run *r);
 
 /* The estimate of one measure. */
-struct mst_estimate mst_model_estimate(const struct mst_prediction *p,
+struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure);
 
 #endif

@@ -42,7 +42,7 @@ static double or_zero(double value)
 struct wait { uint64_t row; size_t gate, end; double seconds; };
 
 struct building {
-    struct mst_recorded *r;
+    struct mst_model_run *r;
     struct wait *waits;             /* by row */
     size_t   wait_count, wait_room;
     struct mst_values starts;       /* instants of all arrivals */
@@ -53,7 +53,7 @@ struct building {
     double   php_requests, unlocked;         /* of a request's run: without locks */
     struct end_sum *sums;           /* of each end */
     size_t   sum_count;
-    bool     has_php_gate;
+    bool     has_php_gate, failed;
 };
 
 /* The waits for an end, of all requests. */
@@ -83,7 +83,7 @@ static size_t add_end(struct building *b, const char *kind, const char *name)
 
 static size_t find_end(struct building *b, const char *kind, const char *name)
 {
-    const struct mst_recorded *r = b->r;
+    const struct mst_model_run *r = b->r;
     size_t i;
 
     for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
@@ -93,7 +93,7 @@ static size_t find_end(struct building *b, const char *kind, const char *name)
     return add_end(b, kind, name);
 }
 
-static size_t add_gate(struct mst_recorded *r, const char *name, uint64_t limit)
+static size_t add_gate(struct mst_model_run *r, const char *name, uint64_t limit)
 {
     struct mst_gate *gate = mst_pool_append(r->pool, &r->system.gates, &r->system.gate_count,
                                             sizeof *gate);
@@ -103,7 +103,7 @@ static size_t add_gate(struct mst_recorded *r, const char *name, uint64_t limit)
     return r->system.gate_count - 1;
 }
 
-static size_t add_cpus(struct mst_recorded *r, const char *name, double count)
+static size_t add_cpus(struct mst_model_run *r, const char *name, double count)
 {
     struct mst_cpus *cpus = mst_pool_append(r->pool, &r->system.cpus, &r->system.cpus_count,
                                             sizeof *cpus);
@@ -113,7 +113,7 @@ static size_t add_cpus(struct mst_recorded *r, const char *name, double count)
 }
 
 /* The gate of a pool of the PHP's, by its label. */
-static size_t gate_of(const struct mst_recorded *r, const char *label)
+static size_t gate_of(const struct mst_model_run *r, const char *label)
 {
     size_t i;
 
@@ -182,7 +182,7 @@ static void add_step(struct building *b, enum mst_step_kind kind, size_t at, siz
 
     if (!mst_grow(&s->steps, &b->step_room, s->step_count, sizeof *s->steps))
         mst_out_of_memory();
-    s->steps[s->step_count++] = (struct mst_step){ kind, (uint32_t)at, (uint32_t)end, seconds };
+    s->steps[s->step_count++] = (struct mst_model_step){ kind, (uint32_t)at, (uint32_t)end, seconds };
     s->works[s->work_count - 1].count++;
 }
 
@@ -321,7 +321,7 @@ static void add_front(struct building *b, const struct mst_walked *w)
 static bool take_request(void *context, const struct mst_walked *w)
 {
     struct building *b = context;
-    struct mst_recorded *r = b->r;
+    struct mst_model_run *r = b->r;
     struct mst_system *s = &r->system;
     uint64_t n = r->front->requests;
 
@@ -354,7 +354,7 @@ static bool take_request(void *context, const struct mst_walked *w)
 
 /* ---- gates and CPUs ---------------------------------------------------------------- */
 
-static void add_workers(struct mst_recorded *r, const struct mst_summary_server *server,
+static void add_workers(struct mst_model_run *r, const struct mst_summary_server *server,
                         const struct mst_summary_pool *pool)
 {
     bool is_php = mst_summary_is_php(server);
@@ -371,6 +371,81 @@ static void add_workers(struct mst_recorded *r, const struct mst_summary_server 
                                      pool, is_php ? label : NULL };
 }
 
+/* What stands in the server's files, of an FPM in a pool's section; MST_UNKNOWN. */
+static uint64_t setting(struct building *b, const struct mst_model_workers *w, const char *name)
+{
+    static const char sql[] = "SELECT CAST(value AS INTEGER) AS number FROM settings WHERE "
+                              "server_id = :id AND name = :name AND coalesce(section, '') = "
+                              ":section AND value IS NOT NULL";
+    struct mst_query q = mst_query_ask(b->r->db, sql, w->server->id);
+    uint64_t number;
+
+    mst_query_set_text(&q, ":name", name);
+    mst_query_set_text(&q, ":section", w->settings != NULL ? w->settings : "");
+    number = mst_query_next(&q) ? mst_row_number(&q, "number") : MST_UNKNOWN;
+    b->failed |= !mst_query_done(&q);
+    return number;
+}
+
+static bool is_dynamic(struct building *b, const struct mst_model_workers *w)
+{
+    static const char sql[] = "SELECT 1 AS one FROM settings WHERE server_id = :id AND "
+                              "name = 'pm' AND section = :section AND value = 'dynamic'";
+    struct mst_query q = mst_query_ask(b->r->db, sql, w->server->id);
+    bool found;
+
+    mst_query_set_text(&q, ":section", w->settings != NULL ? w->settings : "");
+    found = mst_query_next(&q);
+    b->failed |= !mst_query_done(&q);
+    return found;
+}
+
+/* The workers that were there when the load began; 0: it is not known. */
+static uint64_t workers_at_start(struct building *b, const struct mst_summary_server *server)
+{
+    static const char sql[] = "SELECT idle + reading + handling + sending + keepalive + closing + "
+                              "coalesce(logging, 0) AS number FROM samples WHERE server_id = :id "
+                              "AND idle IS NOT NULL ORDER BY time_ns LIMIT 1";
+    struct mst_query q = mst_query_ask(b->r->db, sql, server->id);
+    uint64_t number = mst_query_next(&q) ? mst_row_number(&q, "number") : MST_UNKNOWN;
+
+    b->failed |= !mst_query_done(&q);
+    return mst_known(number);
+}
+
+static uint32_t or_default(uint64_t number, uint32_t otherwise)
+{
+    return number < ALWAYS ? (uint32_t)number : otherwise;
+}
+
+/* How the server starts processes under load. The defaults are those of httpd and of FPM. */
+static void make_growth(struct building *b, const struct mst_model_workers *w)
+{
+    struct mst_gate *gate = &b->r->system.gates[w->gate];
+    bool is_php = mst_summary_is_php(w->server), threaded = mst_summary_is_threaded(w->server);
+    uint64_t start = workers_at_start(b, w->server);
+
+    if (start == 0 || start >= gate->limit || !mst_query_has_table(b->r->db, "settings") ||
+        (is_php && (w->pool != NULL || !is_dynamic(b, w))))
+        return;
+    if (is_php)
+        gate->growth = (struct mst_growth){
+            .start = (uint32_t)start, .unit = 1, .missing = true,
+            .min_spare = or_default(setting(b, w, "pm.min_spare_servers"), 1),
+            .max_spare = or_default(setting(b, w, "pm.max_spare_servers"), 1),
+            .most = or_default(setting(b, w, "pm.max_spawn_rate"), 32),
+        };
+    else
+        gate->growth = (struct mst_growth){
+            .start = (uint32_t)start, .most = 32,
+            .unit = threaded ? or_default(setting(b, w, "ThreadsPerChild"), 25) : 1,
+            .min_spare = threaded ? or_default(setting(b, w, "MinSpareThreads"), 75) :
+                                    or_default(setting(b, w, "MinSpareServers"), 5),
+            .max_spare = threaded ? or_default(setting(b, w, "MaxSpareThreads"), 250) :
+                                    or_default(setting(b, w, "MaxSpareServers"), 10),
+        };
+}
+
 /* An FPM's workers are a gate; those of mod_php are Apache's, and CGI has one for each request. */
 static bool has_gate(const struct mst_summary_server *php)
 {
@@ -379,7 +454,7 @@ static bool has_gate(const struct mst_summary_server *php)
 
 static void make_gates(struct building *b)
 {
-    struct mst_recorded *r = b->r;
+    struct mst_model_run *r = b->r;
     const struct mst_summary_server *php = r->php;
     size_t i;
 
@@ -398,7 +473,7 @@ static void make_gates(struct building *b)
 }
 
 /* The CPUs that a group's limit leaves a server; those of the machine where there is none. */
-static size_t cpus_of(struct mst_recorded *r, const struct mst_summary_server *server)
+static size_t cpus_of(struct mst_model_run *r, const struct mst_summary_server *server)
 {
     uint64_t limit = server->resources.group_cpu_limit_milli;
 
@@ -423,7 +498,7 @@ static double taken_by_others(const struct mst_summary *s, double seconds)
 
 static void make_cpus(struct building *b)
 {
-    struct mst_recorded *r = b->r;
+    struct mst_model_run *r = b->r;
     const struct mst_summary *s = r->summary;
     bool known = s->cpus != MST_UNKNOWN && s->machine_busy_milli != MST_UNKNOWN && r->front->local;
 
@@ -489,7 +564,7 @@ static double turn_of(uint64_t limit, double rate, double waited, double held)
 
 static void find_turns(struct building *b)
 {
-    struct mst_recorded *r = b->r;
+    struct mst_model_run *r = b->r;
     const struct mst_summary_server *front = r->front, *php = r->php;
     double queue = in_seconds(front->phases[MST_PHASE_QUEUE].mean_ns);
 
@@ -508,7 +583,7 @@ static void find_turns(struct building *b)
 /* Spreads what is known of processes over the requests. */
 static void spread_cpu(struct building *b)
 {
-    struct mst_recorded *r = b->r;
+    struct mst_model_run *r = b->r;
     const struct mst_summary *s = r->summary;
     struct mst_model_end *ends = r->system.ends;
     double n = (double)r->front->requests, own, php_own = 0, waits = 0, others, rest;
@@ -581,7 +656,7 @@ static double lock_held(const struct building *b, const struct end_sum *lock)
  * divided by their number. */
 static void make_serial_ends(struct building *b)
 {
-    struct mst_recorded *r = b->r;
+    struct mst_model_run *r = b->r;
     const struct mst_summary_interval *parts = r->php != NULL ? r->php->parts : NULL;
     struct mst_model_end *end;
     bool is_lock, is_full;
@@ -611,7 +686,7 @@ static double first_known(uint64_t a, uint64_t b)
     return a != MST_UNKNOWN ? in_seconds(a) : in_seconds(b);
 }
 
-static void measure(struct mst_recorded *r)
+static void measure(struct mst_model_run *r)
 {
     const struct mst_summary_client *c = &r->summary->client;
     const struct mst_summary_times *total = &r->front->phases[MST_PHASE_TOTAL];
@@ -638,13 +713,13 @@ static void measure(struct mst_recorded *r)
 }
 
 /* Prefork's and worker's connections keep a worker while they are idle. */
-static bool make_keepalive(struct mst_recorded *r)
+static bool make_keepalive(struct mst_model_run *r)
 {
     static const char sql[] = "SELECT count(*) AS number FROM server_requests WHERE "
                               "server_id = :id AND ghost = 0 AND nth = 0";
     static const char timeout[] = "SELECT CAST(value AS REAL) AS seconds FROM settings WHERE "
                                   "server_id = :id AND name = 'KeepAliveTimeout'";
-    struct mst_load *load = &r->system.load;
+    struct mst_model_load *load = &r->system.load;
     const char *mpm = r->front->mpm;
     struct mst_query q;
     double connections, seconds = 0;
@@ -670,7 +745,7 @@ static bool make_keepalive(struct mst_recorded *r)
 
 /* How much longer a request takes for the client than for the server: where it is known of each
  * request, else of their middle. A mean has the time in which the load begins and ends, too. */
-static double outside_of(const struct mst_recorded *r)
+static double outside_of(const struct mst_model_run *r)
 {
     const struct mst_summary_client *c = &r->summary->client;
 
@@ -681,10 +756,10 @@ static double outside_of(const struct mst_recorded *r)
 
 static void make_load(struct building *b)
 {
-    struct mst_recorded *r = b->r;
+    struct mst_model_run *r = b->r;
     const struct mst_summary_client *c = &r->summary->client;
-    struct mst_load *load = &r->system.load;
-    double *gaps, cycle, server_mean = in_seconds(r->front->phases[MST_PHASE_TOTAL].mean_ns);
+    struct mst_model_load *load = &r->system.load;
+    double *gaps, cycle, ends, server_mean = in_seconds(r->front->phases[MST_PHASE_TOTAL].mean_ns);
     size_t i;
 
     r->outside_most = r->by_client ? outside_of(r) : 0;
@@ -702,7 +777,9 @@ static void make_load(struct building *b)
     load->arrivals = MST_ARRIVALS_CLOSED;
     load->clients = (uint32_t)c->concurrency;
     cycle = (double)load->clients / r->measured.rate;
-    load->think = r->by_client ? fmax(cycle - r->measured.mean, 0) : 0;
+    /* As the load ends, each client has a request that is half done, or none to do any more. */
+    ends = r->measured.mean / 2 * load->clients / (double)r->front->requests;
+    load->think = r->by_client ? fmax(cycle - r->measured.mean - ends, 0) : 0;
     if (!r->by_client)
         r->outside_most = fmax(cycle - server_mean, 0);
     /* What waits for a kept worker when the load ends has no answer, and is in no mean. */
@@ -713,10 +790,10 @@ static void make_load(struct building *b)
 /* ---- all of it --------------------------------------------------------------------- */
 
 /* Makes the pool's what grew outside of it. */
-static void keep(struct mst_recorded *r)
+static void keep(struct mst_model_run *r)
 {
     struct mst_system *s = &r->system;
-    struct mst_step *steps = s->steps;
+    struct mst_model_step *steps = s->steps;
     struct mst_work *works = s->works;
     double *own;
 
@@ -748,7 +825,7 @@ static const char *why_not(const struct mst_summary *s, const struct mst_summary
     return NULL;
 }
 
-bool mst_recorded_make(struct mst_recorded *r, const struct mst_summary *s, sqlite3 *db,
+bool mst_model_run_make(struct mst_model_run *r, const struct mst_summary *s, sqlite3 *db,
                        apr_pool_t *pool)
 {
     static const char *const fixed[MST_END_FIXED_COUNT] = {
@@ -761,7 +838,7 @@ bool mst_recorded_make(struct mst_recorded *r, const struct mst_summary *s, sqli
     bool fine = true;
     size_t i;
 
-    *r = (struct mst_recorded){ .pool = pool, .db = db, .summary = s, .tool_gate = SIZE_MAX };
+    *r = (struct mst_model_run){ .pool = pool, .db = db, .summary = s, .tool_gate = SIZE_MAX };
     r->front = mst_summary_front(s);
     r->why_not = why_not(s, r->front);
     if (r->why_not != NULL)
@@ -772,6 +849,8 @@ bool mst_recorded_make(struct mst_recorded *r, const struct mst_summary *s, sqli
     for (i = 0; i < MST_END_FIXED_COUNT; i++)
         add_end(&b, fixed[i], "");
     make_gates(&b);
+    for (i = 0; i < r->workers_count; i++)
+        make_growth(&b, &r->workers[i]);
     make_cpus(&b);
     if (s->client.tool != NULL && s->tool_cpu_ns != MST_UNKNOWN && r->front->local)
         r->tool_gate = add_gate(r, "load tool", s->tool_threads != MST_UNKNOWN &&
@@ -787,5 +866,5 @@ bool mst_recorded_make(struct mst_recorded *r, const struct mst_summary *s, sqli
     keep(r);
     free(b.waits);
     mst_values_free(&b.starts);
-    return fine;
+    return fine && !b.failed;
 }

@@ -36,7 +36,7 @@ struct mst_model_workers {
 /* What was measured. NAN: not known. */
 struct mst_measured { double rate, mean, p50, p90, p95, p99; };
 
-struct mst_recorded {
+struct mst_model_run {
     struct mst_system    system;
     apr_pool_t          *pool;
     sqlite3             *db;
@@ -61,7 +61,7 @@ struct mst_recorded {
 };
 
 /* False: SQLite failed. The system is the pool's. */
-bool mst_recorded_make(struct mst_recorded *r, const struct mst_summary *s, sqlite3 *db,
+bool mst_model_run_make(struct mst_model_run *r, const struct mst_summary *s, sqlite3 *db,
                        apr_pool_t *pool);
 
 #endif

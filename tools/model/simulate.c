@@ -239,7 +239,7 @@ static const struct mst_work *draw(struct state *s)
 /* The client has the answer. */
 static void answered(struct state *s, uint32_t who)
 {
-    const struct mst_load *load = &s->system->load;
+    const struct mst_model_load *load = &s->system->load;
     struct request *r = &s->requests[who];
     double took = (s->how->at_front ? r->left_front : s->now) - r->sent, think;
 
@@ -265,7 +265,7 @@ static void answered(struct state *s, uint32_t who)
 /* Whether the connection keeps its worker until the next request. */
 static bool keeps_worker(struct state *s, struct request *r)
 {
-    const struct mst_load *load = &s->system->load;
+    const struct mst_model_load *load = &s->system->load;
 
     if (load->arrivals != MST_ARRIVALS_CLOSED || load->keepalive_timeout <= 0)
         return false;
@@ -281,7 +281,7 @@ static void go_on(struct state *s, uint32_t who)
     double seconds;
 
     for (; s->requests[who].step < s->requests[who].end; s->requests[who].step++) {
-        const struct mst_step *step = &s->system->steps[s->requests[who].step];
+        const struct mst_model_step *step = &s->system->steps[s->requests[who].step];
 
         switch (step->kind) {
         case MST_STEP_ENTER:
@@ -329,7 +329,7 @@ static void send_request(struct state *s, uint32_t who)
 
 static void arrive(struct state *s)
 {
-    const struct mst_load *load = &s->system->load;
+    const struct mst_model_load *load = &s->system->load;
     double gap;
 
     if (load->arrivals == MST_ARRIVALS_RANDOM) {
@@ -370,7 +370,7 @@ static void happen(struct state *s, struct mst_event event)
 
 static void begin(struct state *s)
 {
-    const struct mst_load *load = &s->system->load;
+    const struct mst_model_load *load = &s->system->load;
     uint32_t i;
     double span = 0;
     size_t k;
@@ -378,7 +378,8 @@ static void begin(struct state *s)
     for (i = 0; i < s->system->gate_count; i++) {
         const struct mst_gate *of = &s->system->gates[i];
 
-        s->gates[i].open = of->growth.start > 0 ? of->growth.start : of->limit;
+        s->gates[i].open = of->growth.start > 0 && of->growth.start < of->limit ? of->growth.start
+                                                                                : of->limit;
         s->gates[i].processes = 1;
         if (of->growth.start > 0)
             is_due(s, GROWTH_SECONDS * random_part(s), DUE_GROWTH, i);

@@ -24,7 +24,7 @@ enum mst_step_kind {
     MST_STEP_WAIT         /* waits `seconds` for `end` */
 };
 
-struct mst_step {
+struct mst_model_step {
     enum mst_step_kind kind;
     uint32_t at;          /* the gate, or the CPUs */
     uint32_t end;         /* of COMPUTE and WAIT: whose time it is; of COMPUTE, who works for it */
@@ -78,7 +78,7 @@ enum mst_arrivals {
     MST_ARRIVALS_RECORDED /* they come by themselves, as they were recorded */
 };
 
-struct mst_load {
+struct mst_model_load {
     enum mst_arrivals arrivals;
     uint32_t clients;     /* closed */
     double   think;       /* closed: from an answer to the next request, on average */
@@ -91,13 +91,13 @@ struct mst_load {
 };
 
 struct mst_system {
-    struct mst_step      *steps;
+    struct mst_model_step      *steps;
     struct mst_work      *works;      /* the recorded requests, from which new ones are drawn */
     struct mst_gate      *gates;      /* the first one: the front server's workers */
     struct mst_cpus      *cpus;
     struct mst_model_end *ends;
     size_t step_count, work_count, gate_count, cpus_count, end_count;
-    struct mst_load load;
+    struct mst_model_load load;
 };
 
 #endif

@@ -10,7 +10,6 @@
 #include "console/format.h"
 #include "doc/table.h"
 #include "findings/demand.h"
-#include "findings/plan.h"
 #include "render/json_writer.h"
 
 /* An end that is this many times as busy as in the recording, and by this many requests, is busier
@@ -30,7 +29,7 @@ static struct mst_formatted number(enum mst_measure measure, double value)
 }
 
 /* "98 to 108 per second". */
-static const char *interval(const struct mst_estimate *e, enum mst_measure measure, char *text,
+static const char *interval(const struct mst_model_estimate *e, enum mst_measure measure, char *text,
                             size_t size)
 {
     if (isnan(e->value))
@@ -94,7 +93,7 @@ static void say_limit(const struct mst_doc *doc, const char *when,
 static void say_others(const struct mst_doc *doc, const struct mst_whatif *w,
                        const struct mst_forecast *then)
 {
-    const struct mst_recorded *r = w->recorded;
+    const struct mst_model_run *r = w->recorded;
 
     if (then->others_matter)
         mst_doc_paragraph(doc, MST_STYLE_WARNING, "Other programs took %s of %s CPUs in the "
@@ -106,7 +105,7 @@ static void say_others(const struct mst_doc *doc, const struct mst_whatif *w,
 /* More processes need more memory. */
 static void say_memory(const struct mst_doc *doc, const struct mst_whatif *w)
 {
-    const struct mst_recorded *r = w->recorded;
+    const struct mst_model_run *r = w->recorded;
     struct mst_per_process process;
     size_t i;
 
@@ -116,7 +115,7 @@ static void say_memory(const struct mst_doc *doc, const struct mst_whatif *w)
         uint32_t then = w->changed->gates[workers->gate].limit;
         double more;
 
-        if (then <= now || mst_plan_is_threaded(workers->server) ||
+        if (then <= now || mst_summary_is_threaded(workers->server) ||
             !mst_per_process_read(&process, r->db, workers->server->id) || !process.known)
             continue;
         more = (then - now) * process.high;
@@ -167,7 +166,7 @@ static void put_one(const struct mst_doc *doc, const struct mst_whatif *w)
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < MST_MEASURE_COUNT; i++) {
         double now = w->prediction->measured[i];
-        struct mst_estimate e = mst_model_estimate(w->prediction, then, (enum mst_measure)i);
+        struct mst_model_estimate e = mst_model_estimate_of(w->prediction, then, (enum mst_measure)i);
 
         mst_doc_row(&t, MST_STYLE_PLAIN);
         mst_doc_words(&t, "%s", measured_as[i]);
@@ -232,7 +231,7 @@ static void put_sweep(const struct mst_doc *doc, const struct mst_whatif *w)
         mst_doc_row(&t, MST_STYLE_PLAIN);
         mst_doc_real(&t, w->at[i], amount(w->at[i]).text);
         for (k = 0; k < sizeof shown / sizeof *shown; k++) {
-            struct mst_estimate e = mst_model_estimate(w->prediction, then, shown[k]);
+            struct mst_model_estimate e = mst_model_estimate_of(w->prediction, then, shown[k]);
 
             mst_doc_real(&t, e.value, number(shown[k], e.value).text);
             if (shown[k] != MST_MEASURE_P50)
@@ -344,7 +343,7 @@ static void put_then(struct mst_json *j, const char *key, const struct mst_whati
     if (w->swept != NULL)
         put_real(j, "at", w->at[nth]);
     for (i = 0; i < MST_MEASURE_COUNT; i++) {
-        struct mst_estimate e = mst_model_estimate(w->prediction, &w->then[nth],
+        struct mst_model_estimate e = mst_model_estimate_of(w->prediction, &w->then[nth],
                                                    (enum mst_measure)i);
 
         mst_json_begin(j, mst_measure_names[i], '{');

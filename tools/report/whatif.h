@@ -8,7 +8,7 @@
 struct mst_whatif {
     const char *archive;               /* its path */
     const char *changes;               /* in words: "pm.max_children=20, clients 64" */
-    const struct mst_recorded   *recorded;
+    const struct mst_model_run   *recorded;
     const struct mst_prediction *prediction;
     const struct mst_system     *changed;   /* the first point's where there are several */
     size_t      count;                 /* 1, or the points of a sweep; 0: nothing is predicted */
