@@ -554,10 +554,14 @@ static bool may_compute(const struct building *b, size_t end)
 }
 
 /* A worker that always finds the next request waiting has so much time for each; what the request
- * itself does not take of it passes between two of them. */
-static double turn_of(uint64_t limit, double rate, double waited, double held)
+ * itself does not take of it passes between two of them. Not known where there were not always as
+ * many workers. */
+static double turn_of(const struct mst_model_run *r, size_t gate, double rate, double waited,
+                      double held)
 {
-    if (limit == MST_UNKNOWN || isnan(waited) || isnan(held) || rate * waited < WAITING_MIN)
+    uint32_t limit = r->system.gates[gate].limit;
+
+    if (limit == ALWAYS || r->system.gates[gate].growth.start > 0 || isnan(waited) || isnan(held) || rate * waited < WAITING_MIN)
         return NAN;
     return fmax((double)limit / rate - held, 0);
 }
@@ -571,11 +575,11 @@ static void find_turns(struct building *b)
     r->php_turn = r->front_turn = NAN;
     if (!mst_summary_is_php(front) && front->mpm != NULL && strcmp(front->mpm, "event") != 0 &&
         r->system.load.keepalive_timeout <= 0)
-        r->front_turn = turn_of(front->workers_limit, r->measured.rate, queue,
+        r->front_turn = turn_of(r, 0, r->measured.rate, queue,
                                 in_seconds(front->phases[MST_PHASE_TOTAL].mean_ns) - queue);
     if (b->has_php_gate && php->pool_count <= 1)
-        r->php_turn = turn_of(php->workers_limit, r->measured.rate * b->php_requests /
-                              (double)front->requests,
+        r->php_turn = turn_of(r, r->workers[r->workers_count - 1].gate,
+                              r->measured.rate * b->php_requests / (double)front->requests,
                               in_seconds(php->phases[MST_PHASE_PHP_WAIT].mean_ns),
                               in_seconds(php->phases[MST_PHASE_PHP_RUN].mean_ns));
 }

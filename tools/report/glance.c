@@ -66,10 +66,10 @@ static void put_running(struct mst_sink *sink, const struct mst_snapshot *b)
     mst_items_put(sink, "Running", &items);
 }
 
-/* The status page's own requests are not load. */
-static bool is_load(const struct mst_snapshot_label *label)
+/* The status page's own requests are not load: one of them is in flight whenever a URL answers. */
+static bool is_load(const char *label)
 {
-    return label->label == NULL || strcmp(label->label, MST_LABEL_STATUS_NAME) != 0;
+    return label == NULL || strcmp(label, MST_LABEL_STATUS_NAME) != 0;
 }
 
 static void put_requests(struct mst_sink *sink, const struct mst_snapshot *b)
@@ -79,7 +79,7 @@ static void put_requests(struct mst_sink *sink, const struct mst_snapshot *b)
     size_t i;
 
     for (i = 0; i < b->label_count; i++)
-        if (is_load(&b->labels[i])) {
+        if (is_load(b->labels[i].label)) {
             mst_add_known(&requests, b->labels[i].requests);
             mst_add_known(&in_flight, b->labels[i].in_flight);
         }
@@ -190,7 +190,7 @@ static void put_time(struct mst_sink *sink, const struct mst_snapshot *b)
     size_t i;
 
     for (i = 0; i < b->label_count; i++)
-        if (is_load(&b->labels[i]))
+        if (is_load(b->labels[i].label))
             mst_split_add_label(parts_ns, &b->labels[i]);
     for (part = 0; part < MST_PART_COUNT; part++)
         whole = mst_add_saturated(whole, parts_ns[part]);
@@ -232,6 +232,8 @@ static void put_errors(struct mst_sink *sink, const struct mst_snapshot *b)
     for (i = 0; i < b->label_count; i++) {
         const struct mst_snapshot_label *label = &b->labels[i];
 
+        if (!is_load(label->label))
+            continue;
         mst_add_known(&server, label->status[MST_CLASS_5XX]);
         mst_add_known(&client, label->status[MST_CLASS_4XX]);
         mst_add_known(&aborted, label->status[MST_CLASS_ABORTED]);
@@ -270,7 +272,7 @@ static void put_longest(struct mst_sink *sink, const struct mst_snapshot *b)
     size_t i;
 
     for (i = 0; i < b->slot_count; i++)
-        if (is_known(b->slots[i].request_for_ns) &&
+        if (is_known(b->slots[i].request_for_ns) && is_load(b->slots[i].label) &&
             (longest == NULL || b->slots[i].request_for_ns > longest->request_for_ns))
             longest = &b->slots[i];
     if (longest == NULL)
@@ -302,14 +304,26 @@ static void put_longest(struct mst_sink *sink, const struct mst_snapshot *b)
     mst_items_put(sink, "Longest now", &items);
 }
 
+/* Of processes with workers: Apache's children, or PHP's. */
+static uint64_t of_workers(const uint64_t by_kind[MST_KIND_COUNT])
+{
+    uint64_t sum = mst_known(by_kind[MST_KIND_CHILD]);
+
+    if (!is_known(by_kind[MST_KIND_CHILD]) && !is_known(by_kind[MST_KIND_PHP]))
+        return MST_UNKNOWN;
+    mst_add_known(&sum, by_kind[MST_KIND_PHP]);
+    return sum;
+}
+
 static void put_processes(struct mst_sink *sink, const struct mst_snapshot *b)
 {
+    uint64_t started = of_workers(b->forks), ended = of_workers(b->ended);
     struct mst_items items = { .used = 0 };
 
-    if (is_known(b->forks[MST_KIND_CHILD]))
-        mst_items_add(&items, "%" PRIu64 " started", b->forks[MST_KIND_CHILD]);
-    if (is_known(b->ended[MST_KIND_CHILD]))
-        mst_items_add(&items, "%" PRIu64 " ended", b->ended[MST_KIND_CHILD]);
+    if (is_known(started))
+        mst_items_add(&items, "%" PRIu64 " started", started);
+    if (is_known(ended))
+        mst_items_add(&items, "%" PRIu64 " ended", ended);
     if (is_known(b->generation) && b->generation > 0)
         mst_items_add(&items, "%" PRIu64 " restart%s", b->generation, plural(b->generation));
     mst_items_put(sink, "Processes", &items);

@@ -21,29 +21,42 @@ function clients(board) { return board.labels.filter(l => l.label !== OWN_LABEL)
 
 // ---- the parts of a request's time -----------------------------------------------------------
 
-// Of one board's requests: phases, and what is known within them, by name. They add up to the total.
+// In the order in which they get what is left of their phase, as in lib/read/split.c: PHP's waits
+// before its CPU time, and the rest of a phase last.
+function isRest({ within, name }) { return name === within.toLowerCase() || name === "rest"; }
+const takers = [part => part.isWait, part => !part.isWait && !isRest(part), isRest]
+    .flatMap(which => partsOfRequest.filter(which));
+
+// Of one board's requests: phases, and what is known within them, by name. Each part gets at most
+// what is left, so they add up to the total.
 function partsOf(phases, known) {
-    const found = {};
-    for (const { within, name } of partsOfRequest) {
-        const phase = within.toLowerCase(), isRest = name === phase || name === "rest";
-        found[name] = isRest ? Math.max(0, (phases[phase] || 0) - total(partsOfRequest,
-                                   part => part.within === within && part.name !== name
-                                       ? known[part.name] : 0))
-                             : known[name] || 0;
+    const found = {}, left = { ...phases };
+    for (const part of takers) {
+        const phase = part.within.toLowerCase(), room = left[phase] || 0;
+        found[part.name] = isRest(part) ? room
+            : Math.min(Math.max(known[part.name] || 0, 0), room);
+        left[phase] = room - found[part.name];
     }
     return found;
 }
 
-function partsOfLabel(label) {
+// Of PHP's: wait and run in seconds, and times within the run; cpu is all of the CPU time.
+function partsOfPHP(wait, run, { cpu, compile, gc, cpu_wait, waits }) {
+    return partsOf({ handle: wait, php_run: run },
+                   { php_wait: wait, compile, gc, cpu: cpu - (compile || 0) - (gc || 0), cpu_wait,
+                     ...waits });
+}
+
+function partsOfLabel(label, isPHP) {
+    const sum = phase => (label.phases[phase] || {}).sum_seconds || 0;
+    if (!isPHP) {
+        const phases = ["queue", "read", "handle", "send"].map(phase => [phase, sum(phase)]);
+        return partsOf(Object.fromEntries(phases), label.interval_seconds || {});
+    }
     const php = label.php;
-    return partsOf(Object.fromEntries(Object.entries(label.phases)
-                       .map(([name, phase]) => [name, phase && phase.sum_seconds])),
-                   php ? { php_wait: (label.phases.php_wait || {}).sum_seconds,
-                           compile: php.compile_seconds, gc: php.gc_seconds,
-                           cpu: php.user_seconds + php.system_seconds -
-                               (php.compile_seconds || 0) - (php.gc_seconds || 0),
-                           cpu_wait: php.cpu_wait_seconds, ...php.waits_seconds }
-                       : label.interval_seconds || {});
+    return partsOfPHP(sum("php_wait"), sum("php_run"), {
+        cpu: php.user_seconds + php.system_seconds, compile: php.compile_seconds,
+        gc: php.gc_seconds, cpu_wait: php.cpu_wait_seconds, waits: php.waits_seconds });
 }
 
 // What PHP's boards say of Apache's time takes the place of `backend`, and of the rest of `handle`.
@@ -87,7 +100,7 @@ function sums(board) {
         no_idle: board.lifecycle.no_idle_worker_seconds || 0,
         status: totalOf(labels, l => l.status),
         workers: totalOf([board], b => b.workers.state_seconds),
-        parts: totalOf(labels, partsOfLabel),
+        parts: totalOf(labels, label => partsOfLabel(label, board.producer === "php")),
         times: Object.fromEntries(board.total_buckets || []),
     };
 }
@@ -153,11 +166,8 @@ function request(record) {
         end: record.start + (php ? record.php_run : record.total),
         total: php ? wait + record.php_run : record.total,
         status: record.aborted ? "aborted" : `${Math.floor((record.status || 200) / 100)}xx`,
-        parts: php ? partsOf({ php_run: record.php_run },
-                             { php_wait: wait, compile: record.compile || 0, gc: record.gc || 0,
-                               cpu: record.user + record.system - (record.compile || 0) -
-                                   (record.gc || 0),
-                               cpu_wait: record.cpu_wait || 0, ...record.waits })
+        parts: php ? partsOfPHP(wait, record.php_run,
+                                { ...record, cpu: record.user + record.system })
                    : partsOf(record, { ...record, backend: record.backend_time }),
         states: php ? { handling: record.php_run }
                     : { reading: record.read, handling: record.handle, sending: record.send },

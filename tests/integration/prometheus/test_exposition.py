@@ -15,12 +15,9 @@ import pytest
 import build
 import tool
 from processes import wait_until
-from prometheus import PROGRAM, PROMTOOL, Prometheus, promtool
+from prometheus import PROGRAM, PROMTOOL, Prometheus, promtool, read_text
 
 GOLDEN = build.SRCDIR / "tests" / "golden"
-SAMPLE = re.compile(r'^(\w+)\{(.*?)\} (\S+)(?: # \{request_id="\d+"\} \S+ \S+)?$')
-LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)')
-ESCAPED = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 SCHEMA = 5
 
 # io/prometheus/client/metrics.proto as far as it is published for these fields: message -> field
@@ -121,23 +118,6 @@ def values(metric):
         yield "_sum", {}, h.sample_sum
     else:
         yield "", {}, (metric.gauge if metric.HasField("gauge") else metric.counter).value
-
-
-def read_text(text):
-    """The same of Prometheus's text format."""
-    samples, types = {}, dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
-    for line in text.splitlines():
-        if line.startswith("#"):
-            continue
-        name, labels, value = SAMPLE.match(line).groups()
-        labels = {key: re.sub(r"\\.", lambda m: ESCAPED[m[0]], raw)
-                  for key, raw in LABEL.findall(labels)}
-        if "le" in labels:
-            labels["le"] = float(labels["le"])
-        key = name, frozenset(labels.items())
-        assert key not in samples, f"twice: {line}"
-        samples[key] = float(value)
-    return samples, types
 
 
 def native_buckets(histogram):

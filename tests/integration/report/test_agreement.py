@@ -11,27 +11,14 @@ from pathlib import Path
 
 import pytest
 
-import apache as servers_of_tests
 import build
 import php
 import tool
-from fpm import FPM
+from agreement import (NAMES, PARTS, PHASES, RUN, is_close, load_script, printed_seconds,
+                       real_servers)
 from planted_archive import EVERY_US, PHP, Apache, make
 
 COUNT = 40
-PHASES = ("queue", "read", "handle", "send")
-
-
-def parts_def():
-    """[(within, name)] of lib/segment/parts.def."""
-    text = (build.SRCDIR / "lib/segment/parts.def").read_text()
-    return [(within or "PHP_RUN", name) for within, name in re.findall(
-        r'^MST_(?:(?:INTERVAL_)?PART\(\w+, (\w+), |WAIT_PART\(\w+, )"(\w+)"', text, re.MULTILINE)]
-
-
-PARTS = parts_def()
-NAMES = [name for _, name in PARTS]
-RUN = [name for within, name in PARTS if within == "PHP_RUN"]
 
 
 # ---- archives --------------------------------------------------------------------------------
@@ -101,43 +88,15 @@ def repeated():
     return [Apache([apache] * COUNT), PHP([first] * COUNT + again)]
 
 
-# ---- a real load of each kind ----------------------------------------------------------------
-
-STREAMS = """<?php
-for ($i = 0; $i < 5; $i++) { echo str_repeat('x', 100000); flush(); usleep(20000); }"""
-LIMITED = """Protocols h2c http/1.1
-<Location "/limited">
-SetOutputFilter RATE_LIMIT
-SetEnv rate-limit 200
-</Location>"""
-# Several at a time of each; the last word is the number of them.
-LOADS = """
-at() { curl -sS -o /dev/null --max-time 20 "$@" || exit 1; }
-for i in 1 2 3 4; do
-    at http://127.0.0.1:PORT/streams.php &
-    at --limit-rate 400K http://127.0.0.1:PORT/large &
-    at http://127.0.0.1:PORT/limited &
-    at --limit-rate 100K -T UPLOAD http://127.0.0.1:PORT/streams.php &
-    at --http2-prior-knowledge http://127.0.0.1:PORT/index.html &
-    at http://127.0.0.1:PORT/index.html http://127.0.0.1:PORT/not-there &
-    wait
-done
-"""
+# ---- real loads --------------------------------------------------------------------------------
 
 
 def record_real(path, directory):
-    upload = directory / "upload"
-    upload.write_bytes(b"x" * 60_000)
-    with FPM(3, settings=php.settings("@ROOT@/run")) as fpm, \
-            servers_of_tests.Apache("event", LIMITED, php="fpm", fpm=fpm, workers=20,
-                                    modules=["ratelimit", "http2"]) as apache:
-        apache.page("streams.php", STREAMS)
-        apache.page("large", b"x" * 400_000)
-        apache.page("limited", b"x" * 100_000)
-        script = LOADS.replace("PORT", str(apache.port)).replace("UPLOAD", str(upload))
+    with real_servers() as (apache, fpm):
         targets = directory / "targets"
         targets.write_text(f"one={apache.board}\ntwo={fpm.board}\n")
-        tool.run("record", "-o", path, "--targets", targets, "--", "sh", "-c", script, timeout=120)
+        tool.run("record", "-o", path, "--targets", targets, "--", "sh", "-c",
+                 load_script(apache, directory), timeout=120)
     return path
 
 
@@ -263,12 +222,6 @@ def test_planted_parts(case, tmp_path):
 # ---- the others ------------------------------------------------------------------------------
 
 
-def printed_seconds(text):
-    number, unit = (text + " s").split()[:2]
-    return Decimal(number) * {"ns": Decimal("1e-9"), "us": Decimal("1e-6"), "ms": Decimal("1e-3"),
-                              "s": Decimal(1), "min": Decimal(60)}[unit]
-
-
 ROW = re.compile(r"  (\| )?(\w+) +([\d.]+ \w+|0) +.* ([\d.]+) %")
 
 
@@ -290,11 +243,6 @@ def text_tables(archive, target):
         else:
             rows = None
     return tables
-
-
-def is_close(one, other, rounded=Decimal("0.006")):
-    """Equal, as far as numbers of three digits tell."""
-    return abs(one - other) <= max(abs(one), abs(other)) * rounded + Decimal("5e-9")
 
 
 def row_of(name):

@@ -4,6 +4,7 @@
         prometheus.query("up")
 """
 import json
+import re
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +20,9 @@ from processes import wait_until
 
 PROGRAM = build.find("prometheus")
 PROMTOOL = build.find("promtool")
+SAMPLE = re.compile(r'^(\w+)\{(.*?)\} (\S+)(?: # \{request_id="\d+"\} \S+ \S+)?$')
+LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"(?:,|$)')
+ESCAPED = {"\\n": "\n", '\\"': '"', "\\\\": "\\"}
 
 
 def promtool(*arguments, text=None):
@@ -26,6 +30,23 @@ def promtool(*arguments, text=None):
     done = subprocess.run([PROMTOOL, *map(str, arguments)], input=text, text=True, timeout=60,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout
+
+
+def read_text(text):
+    """{(name, labels): value} of Prometheus's text format, or of OpenMetrics; and {family: type}."""
+    samples, types = {}, dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
+    for line in text.splitlines():
+        if line.startswith("#"):
+            continue
+        name, labels, value = SAMPLE.match(line).groups()
+        labels = {key: re.sub(r"\\.", lambda m: ESCAPED[m[0]], raw)
+                  for key, raw in LABEL.findall(labels)}
+        if "le" in labels:
+            labels["le"] = float(labels["le"])
+        key = name, frozenset(labels.items())
+        assert key not in samples, f"twice: {line}"
+        samples[key] = float(value)
+    return samples, types
 
 
 class Prometheus:
