@@ -12,6 +12,7 @@
 #define BLOCKS          20u       /* of the recorded requests, which are drawn whole: what changes
                                    * slowly during a run makes neighbours alike */
 #define REQUESTS_EACH   10000u    /* a simulation has no more */
+#define SECONDS_MOST    3600.0    /* of a longer load as much is simulated */
 #define FITTING         4u        /* rounds of fitting; the second changes little already */
 #define HALVINGS        6u
 #define WARM_UP         0.1       /* of the seconds */
@@ -131,6 +132,11 @@ static const struct mst_model_use *find_limit(const struct mst_forecast *o,
     return limit;
 }
 
+static double seconds_of(const struct mst_model_run *r)
+{
+    return fmin(r->seconds, SECONDS_MOST);
+}
+
 /* Where processes are started under load, its beginning counts as it does in a recording. */
 static double warm_up(const struct mst_system *system, const struct mst_model_run *r)
 {
@@ -140,7 +146,7 @@ static double warm_up(const struct mst_system *system, const struct mst_model_ru
         if (system->gates[i].growth.start > 0 &&
             system->gates[i].growth.start < system->gates[i].limit)
             return 0;
-    return r->seconds * WARM_UP;
+    return seconds_of(r) * WARM_UP;
 }
 
 static void begin(struct mst_forecast *o, const struct mst_system *system, apr_pool_t *pool)
@@ -167,7 +173,7 @@ static void begin(struct mst_forecast *o, const struct mst_system *system, apr_p
 static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
                          const struct mst_model_run *r, double more_cpus)
 {
-    struct mst_simulation how = { .seconds = r->seconds, .warm_up = warm_up(system, r),
+    struct mst_simulation how = { .seconds = seconds_of(r), .warm_up = warm_up(system, r),
                                   .most_requests = REQUESTS_EACH, .at_front = !r->by_client };
     struct mst_system varied = *system;
     uint64_t random = 1;
@@ -259,7 +265,7 @@ struct trial { double rate, mean, stretch; };
 
 static struct trial try_it(const struct mst_model_run *r)
 {
-    struct mst_simulation how = { .seed = 1, .seconds = r->seconds, .most_requests = REQUESTS_EACH,
+    struct mst_simulation how = { .seed = 1, .seconds = seconds_of(r), .most_requests = REQUESTS_EACH,
                                   .warm_up = warm_up(&r->system, r), .at_front = !r->by_client };
     apr_pool_t *one = mst_pool_new(r->pool);
     struct mst_simulated s = { 0 };

@@ -23,12 +23,19 @@
 #define KERNEL_MOST      0.5      /* of what server and load tool take: more was taken by programs
                                    * that ended before they were seen */
 #define SHORT_THINK      0.1
+#define CLIENTS_MOST     100000u  /* no load tool has more */
+#define ENDS_MOST        256u     /* other ends with a name; further ones are one for each kind */
 #define ALWAYS           UINT32_MAX   /* a limit that is none */
 #define DEFAULT_TIMEOUT  5.0      /* Apache's KeepAliveTimeout, in seconds */
 
 static double in_seconds(uint64_t ns)
 {
     return ns != MST_UNKNOWN ? (double)ns / (double)MST_NS_PER_S : NAN;
+}
+
+static uint32_t or_default(uint64_t number, uint32_t otherwise)
+{
+    return number < ALWAYS ? (uint32_t)number : otherwise;
 }
 
 static double or_zero(double value)
@@ -90,7 +97,7 @@ static size_t find_end(struct building *b, const char *kind, const char *name)
         if (strcmp(r->system.ends[i].kind, kind) == 0 &&
             strcmp(r->system.ends[i].name, name) == 0)
             return i;
-    return add_end(b, kind, name);
+    return i < ENDS_MOST || name[0] == '\0' ? add_end(b, kind, name) : find_end(b, kind, "");
 }
 
 static size_t add_gate(struct mst_model_run *r, const char *name, uint64_t limit)
@@ -413,11 +420,6 @@ static uint64_t workers_at_start(struct building *b, const struct mst_summary_se
     return mst_known(number);
 }
 
-static uint32_t or_default(uint64_t number, uint32_t otherwise)
-{
-    return number < ALWAYS ? (uint32_t)number : otherwise;
-}
-
 /* How the server starts processes under load. The defaults are those of httpd and of FPM. */
 static void make_growth(struct building *b, const struct mst_model_workers *w)
 {
@@ -458,10 +460,12 @@ static void make_gates(struct building *b)
     const struct mst_summary_server *php = r->php;
     size_t i;
 
-    if (!mst_summary_is_php(r->front))
+    if (!mst_summary_is_php(r->front)) {
         add_workers(r, r->front, NULL);
-    else
+        r->system.gates[0].backlog = or_default(r->front->listen_queue_limit, 0);
+    } else {
         add_gate(r, "", ALWAYS);    /* of a PHP alone; its own gates follow */
+    }
     b->has_php_gate = php != NULL && has_gate(php);
     if (!b->has_php_gate)
         return;
@@ -776,7 +780,7 @@ static void make_load(struct building *b)
     load->gap_count = b->starts.count > 0 ? b->starts.count - 1 : 0;
     load->arrivals = MST_ARRIVALS_RECORDED;
     if (!c->known || c->concurrency == MST_UNKNOWN || c->concurrency == 0 ||
-        c->concurrency >= ALWAYS)
+        c->concurrency > CLIENTS_MOST)
         return;
     load->arrivals = MST_ARRIVALS_CLOSED;
     load->clients = (uint32_t)c->concurrency;
@@ -824,6 +828,8 @@ static const char *why_not(const struct mst_summary *s, const struct mst_summary
         return "it has fewer than 100 requests";
     if (s->client.known && made != MST_UNKNOWN && failed * 1000 > made * FAILED_MOST)
         return "more than a twentieth of its requests failed";
+    if (mst_summary_rate_milli(s, front) == 0 || mst_summary_rate_milli(s, front) == MST_UNKNOWN)
+        return "its rate is not known";
     if (front->lost != 0)
         return "records of requests were lost, or it is not known how many";
     return NULL;
@@ -862,7 +868,9 @@ bool mst_model_run_make(struct mst_model_run *r, const struct mst_summary *s, sq
     fine = r->php == NULL || read_waits(&b);
     make_serial_ends(&b);
     fine = fine && mst_requests_read(s, db, r->front, take_request, &b, NULL) && make_keepalive(r);
-    if (fine) {
+    if (fine && r->system.work_count < REQUESTS_MIN) {
+        r->why_not = "it has fewer than 100 requests";
+    } else if (fine) {
         make_load(&b);
         spread_cpu(&b);
         find_turns(&b);

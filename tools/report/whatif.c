@@ -29,8 +29,8 @@ static struct mst_formatted number(enum mst_measure measure, double value)
 }
 
 /* "98 to 108 per second". */
-static const char *interval(const struct mst_model_estimate *e, enum mst_measure measure, char *text,
-                            size_t size)
+static const char *interval(const struct mst_model_estimate *e, enum mst_measure measure,
+                            char *text, size_t size)
 {
     if (isnan(e->value))
         snprintf(text, size, "-");
@@ -127,7 +127,16 @@ static void say_memory(const struct mst_doc *doc, const struct mst_whatif *w)
     }
 }
 
-/* Ends that would be busier than was ever seen. */
+/* Whether the end would be busier than was ever seen. A sleep takes its time always. */
+static bool is_busier(const struct mst_whatif *w, const struct mst_forecast *then, size_t i)
+{
+    const struct mst_model_end *end = &w->recorded->system.ends[i];
+    double now = w->prediction->now.at_ends[i];
+
+    return strcmp(end->kind, "sleep") != 0 && strcmp(end->kind, "lock") != 0 &&
+           then->at_ends[i] > BUSIER_TIMES * now && then->at_ends[i] > now + BUSIER_BY;
+}
+
 static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *w,
                             const struct mst_forecast *then)
 {
@@ -137,9 +146,7 @@ static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *
     for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++) {
         const struct mst_model_end *end = &w->recorded->system.ends[i];
 
-        if (strcmp(end->kind, "sleep") != 0 && strcmp(end->kind, "lock") != 0 &&
-            then->at_ends[i] > BUSIER_TIMES * now->at_ends[i] &&
-            then->at_ends[i] > now->at_ends[i] + BUSIER_BY)
+        if (is_busier(w, then, i))
             mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s would have %s requests at once, and had "
                               "%s. How long its answers take then is not known: the prediction is "
                               "for as long as they took.", end->called,
@@ -166,7 +173,8 @@ static void put_one(const struct mst_doc *doc, const struct mst_whatif *w)
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < MST_MEASURE_COUNT; i++) {
         double now = w->prediction->measured[i];
-        struct mst_model_estimate e = mst_model_estimate_of(w->prediction, then, (enum mst_measure)i);
+        struct mst_model_estimate e = mst_model_estimate_of(w->prediction, then,
+                                                            (enum mst_measure)i);
 
         mst_doc_row(&t, MST_STYLE_PLAIN);
         mst_doc_words(&t, "%s", measured_as[i]);
@@ -353,6 +361,11 @@ static void put_then(struct mst_json *j, const char *key, const struct mst_whati
         mst_json_end(j, '}');
     }
     put_outcome(j, &w->then[nth]);
+    mst_json_begin(j, "busier_ends", '[');
+    for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++)
+        if (is_busier(w, &w->then[nth], i))
+            mst_json_string(j, NULL, w->recorded->system.ends[i].called);
+    mst_json_end(j, ']');
     mst_json_end(j, '}');
 }
 
