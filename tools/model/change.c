@@ -202,7 +202,8 @@ const char *mst_change_cpus(struct mst_system *s, const struct mst_model_run *r,
                                "\"%s\"", text);
     if (isnan(r->cpus))
         return "the recording does not tell how many CPUs the servers had";
-    s->cpus[0].count = fmax(cpus - r->cpus_taken, cpus / 10);
+    /* Other programs take the same part of them. */
+    s->cpus[0].count = cpus * r->system.cpus[0].count / r->cpus;
     return NULL;
 }
 

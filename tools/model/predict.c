@@ -212,12 +212,14 @@ static double cpus_used(const struct mst_forecast *o, const struct mst_system *s
 void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
                         const struct mst_system *system, const struct mst_model_run *r)
 {
-    double more = isnan(r->cpus) ? 0 : r->cpus - r->system.cpus[0].count;
+    double lost = isnan(r->cpus) ? 0 : r->cpus / r->system.cpus[0].count - 1;
+    double used = cpus_used(&p->now, system), then;
 
     simulate_all(o, system, r, 0);
-    if (more > OTHERS_MATTER * r->cpus && cpus_used(&p->now, system) < ALL_BUSY *
-        r->system.cpus[0].count && cpus_used(o, system) > MORE_USED * cpus_used(&p->now, system)) {
-        simulate_all(o, system, r, more);
+    then = cpus_used(o, system);
+    if (lost > OTHERS_MATTER && used < ALL_BUSY * r->system.cpus[0].count &&
+        (then > MORE_USED * used || then > ALL_BUSY * system->cpus[0].count)) {
+        simulate_all(o, system, r, lost * system->cpus[0].count);
         o->others_matter = true;
     }
 }
