@@ -81,7 +81,7 @@ PHP_INI_END()
 /* Called for each thread. */
 static void init_globals(void *globals)
 {
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+#ifdef ZTS
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     memset(globals, 0, sizeof(zend_mpmstat_globals));
@@ -129,7 +129,7 @@ static PHP_MSHUTDOWN_FUNCTION(mpmstat)
 static PHP_RINIT_FUNCTION(mpmstat)
 {
     (void)type, (void)module_number;
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+#ifdef ZTS
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     if (mst_php.origin == MST_ORIGIN_OFF)

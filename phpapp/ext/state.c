@@ -3,7 +3,7 @@
 
 ZEND_DECLARE_MODULE_GLOBALS(mpmstat)
 
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+#ifdef ZTS
 ZEND_TSRMLS_CACHE_DEFINE()
 #endif
 

@@ -159,7 +159,7 @@ ZEND_END_MODULE_GLOBALS(mpmstat)
 
 ZEND_EXTERN_MODULE_GLOBALS(mpmstat)
 #define MPMSTAT_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(mpmstat, v)
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+#ifdef ZTS
 ZEND_TSRMLS_CACHE_EXTERN()
 #endif
 
