@@ -93,6 +93,7 @@ static void end_globals(void *globals)
     int fd = ((zend_mpmstat_globals *)globals)->delay_fd;
 
     mst_profile_leave(globals);
+    mst_lifecycle_thread_end(globals);
     if (fd >= 0)
         close(fd);
 }

@@ -8,7 +8,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zend_extensions.h>
 #if PHP_VERSION_ID >= 80100
 #include <zend_observer.h>
 #endif
@@ -18,11 +17,8 @@
 #include "waits.h"
 
 #if PHP_VERSION_ID >= 80000
-#define RESOURCE_HANDLE() zend_get_resource_handle("mpmstat")
 typedef zend_result startup_result;
 #else
-static zend_extension handle_owner;
-#define RESOURCE_HANDLE() zend_get_resource_handle(&handle_owner)
 typedef int startup_result;
 #endif
 
@@ -147,7 +143,7 @@ static startup_result replace_all(void)
 
 void mst_waits_install(void)
 {
-    if (!MPMSTAT_G(measure_waits) || (mst_timed_slot = RESOURCE_HANDLE()) < 0)
+    if (!MPMSTAT_G(measure_waits) || (mst_timed_slot = mst_reserve_slot()) < 0)
         return;
     next_post_startup = zend_post_startup_cb;
     zend_post_startup_cb = replace_all;
