@@ -107,7 +107,6 @@ static void leave(void)
     uint64_t now = mst_now_ns();
     struct mst_process_end end;
 
-    mst_delay_close();
     __atomic_add_fetch(&mst_php.joins, 1, __ATOMIC_RELAXED);   /* no thread has a worker now */
     if (!mst_process_release(&mst_php.board, mst_php.pid, now, &end))
         return;
@@ -178,10 +177,10 @@ static void take_further_worker(struct mst_worker *w)
     __atomic_store_n(&w->state, MST_STATE_IDLE, __ATOMIC_RELEASE);
 }
 
-static void claim(uint64_t now_ns)
+static void claim(uint64_t pid, uint64_t now_ns)
 {
     struct mst_board *b = &mst_php.board;
-    int process = mst_process_claim(b, mst_php.pid, b->header->generation, now_ns);
+    int process = mst_process_claim(b, pid, b->header->generation, now_ns);
 
     mst_php.self = process >= 0 ? &b->processes[process] : NULL;
     mst_php.threads = 0;
@@ -190,13 +189,16 @@ static void claim(uint64_t now_ns)
         free_further_workers(&b->workers[(size_t)process * b->threads]);
 }
 
+/* Other threads begin to record when they see the pid: it is set last. */
 static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
 {
-    mst_php.pid = (uint64_t)getpid();
+    uint64_t pid = (uint64_t)getpid();
+
     mst_busy_correct_waiting(&mst_php.board);
     mst_ends_join();
     mst_delay_open();
-    claim(mst_now_ns());
+    claim(pid, mst_now_ns());
+    __atomic_store_n(&mst_php.pid, pid, __ATOMIC_RELEASE);
     tell_start(began_ns, took_ns);
 }
 
