@@ -12,6 +12,7 @@
 #include <zend_observer.h>
 #endif
 
+#include "board_place.h"
 #include "end_functions.h"
 #include "state.h"
 #include "waits.h"
@@ -107,15 +108,15 @@ static void replace_in_classes(struct mst_wait_line *line)
     } ZEND_HASH_FOREACH_END();
 }
 
-/* With threads, each thread has copies of all functions. Machine code that the JIT made in one
- * thread calls functions by that thread's copies, even after the thread has ended (PHP 8.2): then
- * it cannot be told which function is timed. It is enough that the JIT has a buffer and is not
- * disabled: it can be turned on later. */
+/* Each thread has copies of all functions. Machine code that the JIT made in one thread calls
+ * functions by that thread's copies, even after the thread has ended (PHP 8.2): then it cannot be
+ * told which function is timed. It is enough that the JIT has a buffer and is not disabled: it can
+ * be turned on later. */
 static bool is_unsafe(void)
 {
     const char *jit = INI_STR("opcache.jit");
 
-    return MPMSTAT_THREADS > 1 && INI_INT("opcache.jit_buffer_size") > 0
+    return mst_board_place_threads() > 1 && INI_INT("opcache.jit_buffer_size") > 0
         && !(jit && strcmp(jit, "disable") == 0);
 }
 
