@@ -1,5 +1,5 @@
 """A PHP with threads (ZTS) in a threaded Apache: each thread's request is its own, in time, waits and
-code. No distribution has this PHP: tests/other-php builds one and runs these tests."""
+code. No distribution has this PHP: tests/other-php builds it and runs these tests."""
 import subprocess
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +11,9 @@ import php
 import tool
 from processes import wait_until
 
-pytestmark = [
-    pytest.mark.mpms("worker", "event"),
-    pytest.mark.skipif(not php.has_threads(), reason="needs mod_php with threads")]
+if not php.has_threads():
+    pytest.skip("needs mod_php with threads", allow_module_level=True)
+pytestmark = pytest.mark.mpms("worker", "event")
 
 MS = 1_000_000
 TICK_NS = 4 * MS        # a timer of CPU time expires at a tick of the kernel
