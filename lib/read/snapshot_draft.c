@@ -77,8 +77,8 @@ static bool find_dead(struct mst_draft *m)
     return any;
 }
 
-/* Who died is asked only of a PHP that runs and of a server that was killed: nothing is shown of the
- * workers of one that has stopped. */
+/* Who died is asked only of a PHP that runs and of a server that was killed: nothing is shown of
+ * the workers of one that has stopped. */
 int mst_draft_find_running(struct mst_draft *m, int running)
 {
     const struct mst_header *h = &m->copy->header;

@@ -52,8 +52,8 @@ struct seen {
     const zend_function     *called;     /* PHP's own function that it called; NULL: none */
 };
 
-/* What the watcher knows of a thread. These outlive the threads: a signal can come late, when another
- * thread has the target. */
+/* What the watcher knows of a thread. These outlive the threads: a signal can come late, when
+ * another thread has the target. */
 struct target {
     interrupt_flag *flag;     /* of the thread's engine; NULL: it has ended */
     zend_execute_data **current;  /* the same, its innermost frame */

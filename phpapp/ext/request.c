@@ -328,7 +328,8 @@ static bool is_request(void)
 /* Whether this process is not a worker of the board: not yet, or (with threads) not any more. */
 static bool is_outside(void)
 {
-    return !__atomic_load_n(&mst_php.pid, __ATOMIC_ACQUIRE) || mst_php.is_forked || (MPMSTAT_THREADS > 1 && mst_php.given_up);
+    return !__atomic_load_n(&mst_php.pid, __ATOMIC_ACQUIRE) || mst_php.is_forked
+        || (MPMSTAT_THREADS > 1 && mst_php.given_up);
 }
 
 void mst_request_begin(void)

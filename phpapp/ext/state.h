@@ -192,7 +192,8 @@ struct mst_php {
 };
 extern struct mst_php mst_php;
 
-/* Returns an index of zend_internal_function.reserved that is this extension's; -1: none is free. */
+/* Returns an index of zend_internal_function.reserved that is this extension's; -1: none is
+ * free. */
 int mst_reserve_slot(void);
 
 /* Whether another thread has ended PHP, and so freed this process's entry, while this thread was
