@@ -342,7 +342,7 @@ check-sanitizers: need-pytest
 	$(MAKE) check-unit ASAN_OPTIONS=handle_segv=0:handle_sigbus=0 && \
 	$(MAKE) check-integration PYTEST_ARGS='$(PYTEST_ARGS)'
 
-EXTRA_DIST += tests/architecture tests/hard tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench
+EXTRA_DIST += tests/architecture tests/hard tests/other-php tests/golden tests/cases tests/fuzz/corpus tests/integration tests/bench
 
 # Of whole folders make dist takes what was built there, too.
 dist-hook:

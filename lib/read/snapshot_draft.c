@@ -77,14 +77,15 @@ static bool find_dead(struct mst_draft *m)
     return any;
 }
 
+/* Who died is asked only of a PHP that runs and of a server that was killed: nothing is shown of
+ * the workers of one that has stopped. */
 int mst_draft_find_running(struct mst_draft *m, int running)
 {
+    const struct mst_header *h = &m->copy->header;
     bool any;
 
-    if (running < 0 || (running == 1 && m->copy->header.producer != MST_PRODUCER_PHP))
+    if (running == 1 ? h->producer != MST_PRODUCER_PHP : running < 0 || h->stopped_ns != 0)
         return running;
     any = find_dead(m);
-    if (running == 0)
-        return running;
-    return mst_header_has_no_parent(&m->copy->header) ? any : running;
+    return running == 1 && mst_header_has_no_parent(h) ? any : running;
 }

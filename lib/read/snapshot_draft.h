@@ -36,7 +36,7 @@ const struct mst_process *mst_draft_owner_of(const struct mst_draft *m, size_t w
 bool mst_draft_is_working(const struct mst_draft *m, size_t worker);
 
 /* Whether the board's server runs: where its processes have no common parent, whether one of
- * them does. Sets m->dead. */
+ * them does. Sets m->dead, but not for a server that has stopped by itself. */
 int mst_draft_find_running(struct mst_draft *m, int running);
 
 /* Sets m->stopped, m->killed and m->end_ns. */

@@ -61,6 +61,12 @@ enum mst_board_origin mst_board_place_origin(void)
                                                                          : MST_ORIGIN_OFF;
 }
 
+uint32_t mst_board_place_threads(void)
+{
+    return mst_php.origin == MST_ORIGIN_APACHE || strcmp(sapi_module.name, "cli") == 0
+           ? MPMSTAT_THREADS : 1;
+}
+
 /* ---- names ------------------------------------------------------------------------- */
 
 int mst_board_place_title_open(void)
@@ -274,7 +280,7 @@ static struct mst_layout wanted_layout(void)
     return (struct mst_layout){
         .producer = MST_PRODUCER_PHP,
         .processes = at_most(MPMSTAT_G(processes), shared ? SHARED_PROCESSES : UINT32_MAX),
-        .threads_per_process = MPMSTAT_THREADS,
+        .threads_per_process = mst_board_place_threads(),
         .labels = shared ? SHARED_LABELS : PARENT_LABELS,
         .stripes = mst_layout_stripes(),
         .requests = at_most(mst_layout_requests((uint32_t)MPMSTAT_G(journal)),

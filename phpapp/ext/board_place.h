@@ -7,6 +7,10 @@
 /* How a process of this SAPI gets its board. */
 enum mst_board_origin mst_board_place_origin(void);
 
+/* How many threads of a process can have requests under this SAPI, as far as they are shown. FPM's
+ * and php-cgi's processes have one thread, whether PHP is built with threads or not. */
+uint32_t mst_board_place_threads(void);
+
 /* Opens the board or makes one. The server's parent takes the board that it had before a
  * restart; a process without a common parent (MST_ORIGIN_SHARED) that of its user. Sets
  * mst_php.is_open; or mst_php.given_up and why_not, and logs the reason. */

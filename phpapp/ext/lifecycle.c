@@ -107,7 +107,6 @@ static void leave(void)
     uint64_t now = mst_now_ns();
     struct mst_process_end end;
 
-    mst_delay_close();
     __atomic_add_fetch(&mst_php.joins, 1, __ATOMIC_RELAXED);   /* no thread has a worker now */
     if (!mst_process_release(&mst_php.board, mst_php.pid, now, &end))
         return;
@@ -170,7 +169,7 @@ static void free_further_workers(struct mst_worker *workers)
         __atomic_store_n(&workers[t].state, MST_WORKER_FREE, __ATOMIC_RELAXED);
 }
 
-/* For a further thread: its time counts from now on. */
+/* For a further thread, or one after another thread's end: its time counts from now on. */
 static void take_further_worker(struct mst_worker *w)
 {
     __atomic_store_n(&w->base_ns, mst_now_ns() - (mst_worker_since(w) - w->base_ns),
@@ -178,10 +177,10 @@ static void take_further_worker(struct mst_worker *w)
     __atomic_store_n(&w->state, MST_STATE_IDLE, __ATOMIC_RELEASE);
 }
 
-static void claim(uint64_t now_ns)
+static void claim(uint64_t pid, uint64_t now_ns)
 {
     struct mst_board *b = &mst_php.board;
-    int process = mst_process_claim(b, mst_php.pid, b->header->generation, now_ns);
+    int process = mst_process_claim(b, pid, b->header->generation, now_ns);
 
     mst_php.self = process >= 0 ? &b->processes[process] : NULL;
     mst_php.threads = 0;
@@ -190,13 +189,16 @@ static void claim(uint64_t now_ns)
         free_further_workers(&b->workers[(size_t)process * b->threads]);
 }
 
+/* Other threads begin to record when they see the pid: it is set last. */
 static void join_as_worker(uint64_t began_ns, uint64_t took_ns)
 {
-    mst_php.pid = (uint64_t)getpid();
+    uint64_t pid = (uint64_t)getpid();
+
     mst_busy_correct_waiting(&mst_php.board);
     mst_ends_join();
     mst_delay_open();
-    claim(mst_now_ns());
+    claim(pid, mst_now_ns());
+    __atomic_store_n(&mst_php.pid, pid, __ATOMIC_RELEASE);
     tell_start(began_ns, took_ns);
 }
 
@@ -239,16 +241,31 @@ bool mst_lifecycle_join(void)
     return joined;
 }
 
+/* The lowest number that no thread has; 0: all are taken. */
+static uint32_t take_number(void)
+{
+    uint64_t taken = __atomic_load_n(&mst_php.threads, __ATOMIC_RELAXED), left;
+
+    do {
+        left = ~taken & (UINT64_MAX >> (64 - MPMSTAT_THREADS));
+        if (left == 0)
+            return 0;
+    } while (!__atomic_compare_exchange_n(&mst_php.threads, &taken, taken | (left & -left), false,
+                                          __ATOMIC_ACQUIRE, __ATOMIC_RELAXED));
+    return (uint32_t)__builtin_ctzll(left) + 1;
+}
+
 void mst_lifecycle_thread(void)
 {
     struct mst_board *b = &mst_php.board;
-    uint32_t thread = __atomic_fetch_add(&mst_php.threads, 1, __ATOMIC_RELAXED);
+    uint32_t number = take_number();
     struct mst_worker *w = NULL;
 
-    if (mst_php.self && thread < b->threads)
-        w = &b->workers[(size_t)(mst_php.self - b->processes) * b->threads + thread];
-    if (w && thread > 0)
+    if (mst_php.self && number > 0 && number <= b->threads)
+        w = &b->workers[(size_t)(mst_php.self - b->processes) * b->threads + number - 1];
+    if (w && w->state == MST_WORKER_FREE)
         take_further_worker(w);
+    MPMSTAT_G(thread) = number;
     MPMSTAT_G(worker) = w;
     MPMSTAT_G(worker_index) = w ? (uint32_t)(w - b->workers) : UINT32_MAX;
     MPMSTAT_G(stripe) = w ? MPMSTAT_G(worker_index) : (uint32_t)mst_php.pid;
@@ -256,6 +273,21 @@ void mst_lifecycle_thread(void)
     mst_label_forget();
     mst_delay_open();
     MPMSTAT_G(joined) = __atomic_load_n(&mst_php.joins, __ATOMIC_RELAXED);
+}
+
+/* Where all of PHP ends, its worker is free already; in a forked process it is the parent's. */
+void mst_lifecycle_thread_end(zend_mpmstat_globals *of)
+{
+    if (of->thread == 0 || mst_php.pid != (uint64_t)getpid()
+        || of->joined != __atomic_load_n(&mst_php.joins, __ATOMIC_RELAXED))
+        return;
+    if (of->worker) {
+        mst_worker_enter(of->worker, MST_STATE_IDLE, of->state_since_ns, mst_now_ns());
+        __atomic_store_n(&of->worker->state, MST_WORKER_FREE, __ATOMIC_RELAXED);
+    }
+    __atomic_fetch_and(&mst_php.threads, ~(UINT64_C(1) << (of->thread - 1)), __ATOMIC_RELEASE);
+    of->thread = 0;
+    of->worker = NULL;
 }
 
 /* ---- forks --------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
 #ifndef MPMSTAT_PHP_LIFECYCLE_H
 #define MPMSTAT_PHP_LIFECYCLE_H
 
-#include <stdbool.h>
+#include "state.h"
 
 /* At MINIT: begins to watch forks. */
 void mst_lifecycle_start(void);
@@ -14,8 +14,10 @@ void mst_lifecycle_open(void);
  * records nothing. */
 bool mst_lifecycle_join(void);
 
-/* Sets this thread's worker (MPMSTAT_G(worker)). */
+/* Sets this thread's number and worker (MPMSTAT_G). */
 void mst_lifecycle_thread(void);
+/* The thread whose globals these are ends: the next thread can have its number and worker. */
+void mst_lifecycle_thread_end(zend_mpmstat_globals *of);
 
 /* Logs that the board has lost pages, if it has: once for all processes of the board. */
 void mst_lifecycle_tell_loss(void);

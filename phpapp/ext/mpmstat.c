@@ -81,7 +81,7 @@ PHP_INI_END()
 /* Called for each thread. */
 static void init_globals(void *globals)
 {
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+#ifdef ZTS
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     memset(globals, 0, sizeof(zend_mpmstat_globals));
@@ -93,6 +93,7 @@ static void end_globals(void *globals)
     int fd = ((zend_mpmstat_globals *)globals)->delay_fd;
 
     mst_profile_leave(globals);
+    mst_lifecycle_thread_end(globals);
     if (fd >= 0)
         close(fd);
 }
@@ -129,7 +130,7 @@ static PHP_MSHUTDOWN_FUNCTION(mpmstat)
 static PHP_RINIT_FUNCTION(mpmstat)
 {
     (void)type, (void)module_number;
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+#ifdef ZTS
     ZEND_TSRMLS_CACHE_UPDATE();
 #endif
     if (mst_php.origin == MST_ORIGIN_OFF)

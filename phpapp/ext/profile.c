@@ -52,22 +52,24 @@ struct seen {
     const zend_function     *called;     /* PHP's own function that it called; NULL: none */
 };
 
-/* What the watcher knows of a thread. These outlive the threads: a signal can come late. */
+/* What the watcher knows of a thread. These outlive the threads: a signal can come late, when
+ * another thread has the target. */
 struct target {
     interrupt_flag *flag;     /* of the thread's engine; NULL: it has ended */
     zend_execute_data **current;  /* the same, its innermost frame */
+    uint32_t        tag;      /* the thread's signals have it: another one for each thread, of which
+                               * the remainder by MPMSTAT_THREADS is this target's index */
     uint64_t        pending_ns;   /* CPU time that no sample stands for yet */
     uint64_t        writes;       /* of `seen`: begun and ended ones; odd: it is being written */
     struct seen     seen;
 };
 
-static struct target targets[MPMSTAT_THREADS];
-static uint32_t target_count;
+static struct target targets[MPMSTAT_THREADS];   /* by number of the thread, from 0 on */
 static uint64_t period_ns;
 
 /* The watcher of this process. */
 static struct {
-    pthread_mutex_t starting, raising;   /* raising: a thread's flag is used */
+    pthread_mutex_t starting, raising;   /* raising: a target is used, or gets another thread */
     pthread_t       thread;
     pid_t           tid, pid;     /* pid: of the process in which it runs; another one has none */
     sem_t           is_ready;
@@ -78,8 +80,10 @@ static void (*next_interrupt)(zend_execute_data *);
 /* ---- PHP's own functions --------------------------------------------------------------------- */
 
 /* Their addresses, in order. What the watcher takes for a function can be anything: the thread goes
- * on while it looks. Only one of these is taken for one, and these live as long as PHP. */
+ * on while it looks. Only one of these is taken for one, and these live as long as PHP. With
+ * threads, each thread calls copies of them, which have the original's address in a slot. */
 static struct { const void **all; size_t count, room; } own;
+static int original_slot = -1;   /* of zend_internal_function.reserved; -1: there are no copies */
 
 static int compare(const void *left, const void *right)
 {
@@ -98,9 +102,12 @@ static void add_functions(HashTable *table)
     zend_function *f;
 
     ZEND_HASH_FOREACH_PTR(table, f) {
-        if (f->type == ZEND_INTERNAL_FUNCTION
-            && mst_grow(&own.all, &own.room, own.count, sizeof *own.all))
-            own.all[own.count++] = f;
+        if (f->type != ZEND_INTERNAL_FUNCTION
+            || !mst_grow(&own.all, &own.room, own.count, sizeof *own.all))
+            continue;
+        own.all[own.count++] = f;
+        if (original_slot >= 0)
+            f->internal_function.reserved[original_slot] = f;
     } ZEND_HASH_FOREACH_END();
 }
 
@@ -136,18 +143,33 @@ static bool copy_from(const void *from, void *to, size_t size)
     return from && process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)size;
 }
 
+/* The function, where it is PHP's own; else NULL. */
+static const zend_function *phps_own(const zend_function *function)
+{
+    zend_internal_function copy;
+
+    if (is_phps_own(function))
+        return function;
+    if (original_slot >= 0 && copy_from(function, &copy, sizeof copy)
+        && copy.type == ZEND_INTERNAL_FUNCTION && is_phps_own(copy.reserved[original_slot]))
+        return copy.reserved[original_slot];
+    return NULL;
+}
+
 /* Looks where the thread is. */
 static void look(const zend_execute_data *frame, struct seen *seen)
 {
     zend_execute_data copy, caller;
+    const zend_function *called;
 
     *seen = (struct seen){ NULL, NULL, NULL };
     if (!copy_from(frame, &copy, sizeof copy))
         return;
-    if (!is_phps_own(copy.func))
+    called = phps_own(copy.func);
+    if (!called)
         *seen = (struct seen){ frame, copy.func, NULL };
     else if (copy_from(copy.prev_execute_data, &caller, sizeof caller))
-        *seen = (struct seen){ copy.prev_execute_data, caller.func, copy.func };
+        *seen = (struct seen){ copy.prev_execute_data, caller.func, called };
 }
 
 /* Stores what was seen, so that the thread does not take half of it. */
@@ -165,16 +187,17 @@ static void keep(struct target *t)
 
 static void note(const siginfo_t *info)
 {
-    uint32_t index = (uint32_t)info->si_value.sival_int;
+    uint32_t tag = (uint32_t)info->si_value.sival_int;
+    struct target *t = &targets[tag % MPMSTAT_THREADS];
 
-    if (info->si_code != SI_TIMER || index >= MPMSTAT_THREADS)
+    if (info->si_code != SI_TIMER)
         return;
-    __atomic_fetch_add(&targets[index].pending_ns, (1 + (uint64_t)info->si_overrun) * period_ns,
-                       __ATOMIC_RELAXED);
     pthread_mutex_lock(&watcher.raising);
-    if (targets[index].flag) {
-        keep(&targets[index]);
-        RAISE(targets[index].flag);
+    if (t->flag && t->tag == tag) {
+        __atomic_fetch_add(&t->pending_ns, (1 + (uint64_t)info->si_overrun) * period_ns,
+                           __ATOMIC_RELAXED);
+        keep(t);
+        RAISE(t->flag);
     }
     pthread_mutex_unlock(&watcher.raising);
 }
@@ -261,27 +284,32 @@ static void take(const struct target *t, const zend_execute_data *call, uint64_t
     mst_place_sample(stack, 0, weight_ns);
 }
 
+/* This thread's, where it has a number. */
+static struct target *own_target(void)
+{
+    return &targets[MPMSTAT_G(thread) - 1];
+}
+
 static void interrupted(zend_execute_data *call)
 {
-    uint32_t index = MPMSTAT_G(profile_target);
-    uint64_t weight_ns = index > 0
-        ? __atomic_exchange_n(&targets[index - 1].pending_ns, 0, __ATOMIC_RELAXED) : 0;
+    uint64_t weight_ns = MPMSTAT_G(has_profile_timer)
+        ? __atomic_exchange_n(&own_target()->pending_ns, 0, __ATOMIC_RELAXED) : 0;
 
     if (weight_ns > 0 && MPMSTAT_G(active) && call && !mst_worker_has_left())
-        take(&targets[index - 1], call, weight_ns);
+        take(own_target(), call, weight_ns);
     if (next_interrupt)
         next_interrupt(call);
 }
 
 /* ---- threads of PHP ---------------------------------------------------------------------- */
 
-static bool arm(uint32_t index)
+static bool arm(uint32_t tag)
 {
     struct timespec period = { (time_t)(period_ns / MST_NS_PER_S),
                                (long)(period_ns % MST_NS_PER_S) };
     struct itimerspec interval = { period, period };
     struct sigevent to = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGNAL,
-                           .sigev_value.sival_int = (int)index };
+                           .sigev_value.sival_int = (int)tag };
 
 #ifdef sigev_notify_thread_id
     to.sigev_notify_thread_id = watcher.tid;
@@ -296,20 +324,22 @@ static bool arm(uint32_t index)
     return false;
 }
 
-/* A thread for which there is no place has no samples. */
+/* A thread without a number has no samples. */
 static void join(void)
 {
-    uint32_t index = __atomic_fetch_add(&target_count, 1, __ATOMIC_RELAXED);
+    struct target *t;
 
     MPMSTAT_G(profile_pid) = mst_php.pid;
-    MPMSTAT_G(profile_target) = 0;
-    if (index >= MPMSTAT_THREADS || !has_watcher())
+    MPMSTAT_G(has_profile_timer) = false;
+    if (MPMSTAT_G(thread) == 0 || !has_watcher())
         return;
-    targets[index].pending_ns = 0;
-    targets[index].current = &EG(current_execute_data);
-    targets[index].flag = &EG(vm_interrupt);   /* no signal is for it yet */
-    if (arm(index))
-        MPMSTAT_G(profile_target) = index + 1;
+    t = own_target();
+    pthread_mutex_lock(&watcher.raising);
+    t->tag = (t->tag / MPMSTAT_THREADS + 1) * MPMSTAT_THREADS + MPMSTAT_G(thread) - 1;
+    t->current = &EG(current_execute_data);
+    t->flag = &EG(vm_interrupt);
+    pthread_mutex_unlock(&watcher.raising);
+    MPMSTAT_G(has_profile_timer) = arm(t->tag);
 }
 
 void mst_profile_begin(void)
@@ -318,20 +348,20 @@ void mst_profile_begin(void)
         return;   /* or the board is an older process's, which has no room for samples */
     if (MPMSTAT_G(profile_pid) != mst_php.pid)
         join();
-    if (MPMSTAT_G(profile_target) > 0)   /* of what the thread did since the latest request */
-        __atomic_store_n(&targets[MPMSTAT_G(profile_target) - 1].pending_ns, 0, __ATOMIC_RELAXED);
+    if (MPMSTAT_G(has_profile_timer))   /* of what the thread did since the latest request */
+        __atomic_store_n(&own_target()->pending_ns, 0, __ATOMIC_RELAXED);
 }
 
 /* A forked process has copies of all this, whose lock can be the watcher's for ever. */
 void mst_profile_leave(zend_mpmstat_globals *of)
 {
-    if (of->profile_target == 0 || of->profile_pid != (uint64_t)getpid())
+    if (!of->has_profile_timer || of->profile_pid != (uint64_t)getpid())
         return;
     timer_delete(of->profile_timer);
     pthread_mutex_lock(&watcher.raising);
-    targets[of->profile_target - 1].flag = NULL;
+    targets[of->thread - 1].flag = NULL;
     pthread_mutex_unlock(&watcher.raising);
-    of->profile_target = 0;
+    of->has_profile_timer = false;
 }
 
 void mst_profile_install(void)
@@ -339,6 +369,8 @@ void mst_profile_install(void)
     if (MPMSTAT_G(profile) == 0)
         return;
     period_ns = MST_NS_PER_S / (uint64_t)MPMSTAT_G(profile);
+    if (MPMSTAT_THREADS > 1)
+        original_slot = mst_reserve_slot();
     next_interrupt = zend_interrupt_function;
     zend_interrupt_function = interrupted;
     next_post_startup = zend_post_startup_cb;

@@ -120,14 +120,18 @@ static zend_op_array *see_opcache(zend_file_handle *file, int type)
     return compiled;
 }
 
-/* OPcache puts its function in front of that above after all modules have started. A process does
- * so with its first request; several threads that do it at once store the same. */
+/* OPcache puts its function in front of that above after all modules have started. A thread does
+ * this with its first request. Several threads that do it at once store the same: what another one
+ * stores after this one has read is not read again. */
 static void stand_before_opcache(void)
 {
-    if (zend_compile_file == see_opcache || zend_get_extension("Zend OPcache") == NULL)
+    zend_op_array *(*now)(zend_file_handle *, int) = __atomic_load_n(&zend_compile_file,
+                                                                     __ATOMIC_RELAXED);
+
+    if (now == see_opcache || zend_get_extension("Zend OPcache") == NULL)
         return;
-    opcache_compile_file = zend_compile_file;
-    zend_compile_file = see_opcache;
+    opcache_compile_file = now;
+    __atomic_store_n(&zend_compile_file, see_opcache, __ATOMIC_RELEASE);
 }
 
 /* The engine looks for garbage where 10,000 roots or more can be it. Destructors that it calls then
@@ -324,7 +328,8 @@ static bool is_request(void)
 /* Whether this process is not a worker of the board: not yet, or (with threads) not any more. */
 static bool is_outside(void)
 {
-    return !mst_php.pid || mst_php.is_forked || (MPMSTAT_THREADS > 1 && mst_php.given_up);
+    return !__atomic_load_n(&mst_php.pid, __ATOMIC_ACQUIRE) || mst_php.is_forked
+        || (MPMSTAT_THREADS > 1 && mst_php.given_up);
 }
 
 void mst_request_begin(void)

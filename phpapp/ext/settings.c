@@ -6,6 +6,7 @@
 #include "settings.h"
 
 #include <php.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <zend_extensions.h>

@@ -41,7 +41,7 @@
 #define MPMSTAT_MARKS_MAX 64u   /* recorded marks of one request */
 
 #ifdef ZTS
-#define MPMSTAT_THREADS 64u     /* entries of one process; further threads have none */
+#define MPMSTAT_THREADS 64u     /* entries of one process; further threads have none. At most 64 */
 #else
 #define MPMSTAT_THREADS 1u
 #endif
@@ -146,12 +146,13 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
                                           * yet, or the label was refused */
     char      refused_name[MST_NAME_MAX];
     uint64_t  refused_owner;       /* the tenant to which it was refused */
+    uint32_t  thread;              /* this thread's number in the process, from 1 on; 0: none */
     struct mst_worker *worker;     /* this thread's entry; NULL: none */
     uint64_t  state_since_ns;
     uint64_t  joined;              /* mst_php.joins when `worker` was set */
     int       delay_fd;            /* this thread's schedstat; -1: not open */
-    uint32_t  profile_target;      /* this thread's target (profile.c) plus 1; 0: none */
-    uint64_t  profile_pid;         /* of the process in which it asked for one */
+    bool      has_profile_timer;
+    uint64_t  profile_pid;         /* of the process in which it asked for the timer */
     timer_t   profile_timer;
     struct mst_code_place functions[MPMSTAT_FUNCTIONS];
     struct mst_waits waits;
@@ -159,7 +160,7 @@ ZEND_END_MODULE_GLOBALS(mpmstat)
 
 ZEND_EXTERN_MODULE_GLOBALS(mpmstat)
 #define MPMSTAT_G(v) ZEND_MODULE_GLOBALS_ACCESSOR(mpmstat, v)
-#if defined(ZTS) && defined(COMPILE_DL_MPMSTAT)
+#ifdef ZTS
 ZEND_TSRMLS_CACHE_EXTERN()
 #endif
 
@@ -182,7 +183,7 @@ struct mst_php {
     uint64_t            pid;         /* of the process that joined; 0: none has */
     bool                is_forked;   /* a worker's script forked this process: it records nothing */
     struct mst_process *self;        /* its entry; NULL: none was free */
-    uint32_t            threads;     /* threads that have asked for a worker so far */
+    uint64_t            threads;     /* a bit for each number that a thread has */
     uint64_t            joins;       /* joins so far: a thread's worker can be of an earlier one */
     uint64_t            minit_ns;    /* when PHP started here */
     uint64_t            began_pid, began_ticks;   /* FPM's process then, which forks a daemon */
@@ -190,6 +191,10 @@ struct mst_php {
     char                place[MST_HANDOVER_MAX];  /* the place in hand-overs from this machine */
 };
 extern struct mst_php mst_php;
+
+/* Returns an index of zend_internal_function.reserved that is this extension's; -1: none is
+ * free. */
+int mst_reserve_slot(void);
 
 /* Whether another thread has ended PHP, and so freed this process's entry, while this thread was
  * at its request. */

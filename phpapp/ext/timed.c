@@ -8,21 +8,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <zend_extensions.h>
 #if PHP_VERSION_ID >= 80100
 #include <zend_observer.h>
 #endif
 
+#include "board_place.h"
 #include "end_functions.h"
 #include "state.h"
 #include "waits.h"
 
 #if PHP_VERSION_ID >= 80000
-#define RESOURCE_HANDLE() zend_get_resource_handle("mpmstat")
 typedef zend_result startup_result;
 #else
-static zend_extension handle_owner;
-#define RESOURCE_HANDLE() zend_get_resource_handle(&handle_owner)
 typedef int startup_result;
 #endif
 
@@ -111,15 +108,15 @@ static void replace_in_classes(struct mst_wait_line *line)
     } ZEND_HASH_FOREACH_END();
 }
 
-/* With threads, each thread has copies of all functions. Machine code that the JIT made in one
- * thread calls functions by that thread's copies, even after the thread has ended (PHP 8.2): then
- * it cannot be told which function is timed. It is enough that the JIT has a buffer and is not
- * disabled: it can be turned on later. */
+/* Each thread has copies of all functions. Machine code that the JIT made in one thread calls
+ * functions by that thread's copies, even after the thread has ended (PHP 8.2): then it cannot be
+ * told which function is timed. It is enough that the JIT has a buffer and is not disabled: it can
+ * be turned on later. */
 static bool is_unsafe(void)
 {
     const char *jit = INI_STR("opcache.jit");
 
-    return MPMSTAT_THREADS > 1 && INI_INT("opcache.jit_buffer_size") > 0
+    return mst_board_place_threads() > 1 && INI_INT("opcache.jit_buffer_size") > 0
         && !(jit && strcmp(jit, "disable") == 0);
 }
 
@@ -147,7 +144,7 @@ static startup_result replace_all(void)
 
 void mst_waits_install(void)
 {
-    if (!MPMSTAT_G(measure_waits) || (mst_timed_slot = RESOURCE_HANDLE()) < 0)
+    if (!MPMSTAT_G(measure_waits) || (mst_timed_slot = mst_reserve_slot()) < 0)
         return;
     next_post_startup = zend_post_startup_cb;
     zend_post_startup_cb = replace_all;

@@ -146,7 +146,9 @@ static void make_busy_php(void)
     w->request_start_ns = START_NS + 1000;
 }
 
-#define KEPT 8u   /* of marks and deliveries: a ring of them is large, and these are as good */
+/* A saved board has at most so many marks and so many deliveries: their whole rings would make its
+ * file large. */
+#define KEPT 8u
 
 /* The board's bytes without the room between its sections. */
 static void save(const char *directory, const char *name)

@@ -128,20 +128,22 @@ static bool make_bill(struct mst_code_bill *bill, const struct mst_php_code *cod
     return true;
 }
 
-bool mst_code_bills_make(struct mst_code_bills *bills, sqlite3 *db, int64_t server_id)
+bool mst_code_bills_read(struct mst_code_bills *bills, sqlite3 *db, int64_t server_id)
 {
-    bool fine;
-    unsigned i;
-
     if (bills->server_id == server_id)
         return true;
     mst_code_bills_free(bills);
-    fine = mst_php_code_read(&bills->code, db, server_id);
-    for (i = 0; i < MST_BILLS && fine; i++)
-        fine = make_bill(&bills->by[i], &bills->code, i);
-    if (fine)
-        bills->server_id = server_id;
-    return fine;
+    if (!mst_php_code_read(&bills->code, db, server_id))
+        return false;
+    bills->server_id = server_id;
+    return true;
+}
+
+const struct mst_code_bill *mst_code_bill(struct mst_code_bills *bills, enum mst_bill_by by)
+{
+    struct mst_code_bill *bill = &bills->by[by];
+
+    return bill->accounts != NULL || make_bill(bill, &bills->code, by) ? bill : NULL;
 }
 
 void mst_code_bills_free(struct mst_code_bills *bills)

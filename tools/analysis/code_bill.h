@@ -29,17 +29,20 @@ struct mst_code_bill {
     uint64_t                 total_ns;
 };
 
-/* The code of a server with all its bills. It begins as { 0 }. */
+/* The code of a server with the bills that were asked for. It begins as { 0 }. */
 struct mst_code_bills {
     int64_t              server_id;      /* 0: none */
     struct mst_php_code  code;
-    struct mst_code_bill by[MST_BILLS];
+    struct mst_code_bill by[MST_BILLS];  /* for mst_code_bill() */
 };
 
-/* Does nothing where they are that server's already. False: the archive cannot be read, or memory
- * ran out. Free with mst_code_bills_free() in any case. */
-bool mst_code_bills_make(struct mst_code_bills *bills, sqlite3 *db, int64_t server_id);
+/* Reads the code of a server; does nothing where it is that server's already. False: the archive
+ * cannot be read, or memory ran out. Free with mst_code_bills_free() in any case. */
+bool mst_code_bills_read(struct mst_code_bills *bills, sqlite3 *db, int64_t server_id);
 void mst_code_bills_free(struct mst_code_bills *bills);
+
+/* The bill of the code that was read, made when it is first asked for; NULL: memory ran out. */
+const struct mst_code_bill *mst_code_bill(struct mst_code_bills *bills, enum mst_bill_by by);
 
 /* The account with most of that kind of time; NULL: there is none. */
 const struct mst_code_account *mst_code_bill_most(const struct mst_code_bill *bill, unsigned kind);

@@ -96,12 +96,15 @@ static void note_function(struct mst_inquiry *q, struct mst_finding *f, unsigned
 
 void mst_note_code(struct mst_inquiry *q, struct mst_finding *f, unsigned kind)
 {
-    const struct mst_code_bill *functions = &q->code.by[MST_BILL_BY_FUNCTION];
-    const struct mst_code_bill *components = &q->code.by[MST_BILL_BY_COMPONENT];
+    const struct mst_code_bill *functions = NULL, *components = NULL;
     const struct mst_code_account *most;
     uint64_t milli;
 
-    if (!mst_code_bills_make(&q->code, q->db, q->b.php->id)) {
+    if (mst_code_bills_read(&q->code, q->db, q->b.php->id)) {
+        functions = mst_code_bill(&q->code, MST_BILL_BY_FUNCTION);
+        components = mst_code_bill(&q->code, MST_BILL_BY_COMPONENT);
+    }
+    if (functions == NULL || components == NULL) {
         q->failed = true;
         return;
     }

@@ -107,15 +107,19 @@ bool mst_code_put(const struct mst_doc *doc, const struct mst_summary_server *se
                   size_t most, size_t run, size_t number)
 {
     struct mst_code_bills bills = { 0 };
-    bool fine = mst_code_bills_make(&bills, db, server->id);
+    bool fine = mst_code_bills_read(&bills, db, server->id);
     unsigned by;
 
     if (fine && bills.code.stack_count > 0 && doc->format == MST_DOC_HTML)
         mst_html(doc->sink, "<h3>PHP's code</h3>\n<div class=\"flame\" data-run=\"%zu\" "
                  "data-server=\"%zu\">" MST_PAGE_NO_SCRIPT "</div>\n", run, number);
-    for (by = 0; by < MST_BILLS && fine; by++)
-        if (bills.by[by].count >= least[by])
-            put_bill(doc, &bills.by[by], by, most);
+    for (by = 0; by < MST_BILLS && fine; by++) {
+        const struct mst_code_bill *bill = mst_code_bill(&bills, by);
+
+        fine = bill != NULL;
+        if (fine && bill->count >= least[by])
+            put_bill(doc, bill, by, most);
+    }
     mst_code_bills_free(&bills);
     return fine;
 }

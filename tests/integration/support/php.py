@@ -1,4 +1,5 @@
 """PHP with the extension under test: its settings, a FastCGI client, what it recorded."""
+import os
 import re
 import shutil
 import socket
@@ -14,8 +15,10 @@ import processes
 from processes import wait_until
 
 EXTENSION = build.BUILDDIR / "phpapp" / "ext" / ".libs" / "mpmstat.so"
-CGI = build.newest("/usr/bin", "php-cgi[0-9]*") or build.find("php-cgi")
-CLI = build.newest("/usr/bin", "php[0-9].[0-9]*") or build.find("php")
+CGI = (os.environ.get("PHP_CGI") or build.newest("/usr/bin", "php-cgi[0-9]*")
+       or build.find("php-cgi"))
+CLI = (os.environ.get("PHP_CLI") or build.newest("/usr/bin", "php[0-9].[0-9]*")
+       or build.find("php"))
 
 
 def why_not():
@@ -23,6 +26,12 @@ def why_not():
     if build.SANITIZE:
         return "only FPM is given what an extension with sanitizers needs"
     return None if EXTENSION.exists() else f"there is no {EXTENSION}: configured --without-php"
+
+
+def has_threads():
+    """Whether the PHP under test is built with threads (ZTS), which a threaded Apache needs."""
+    return build.MOD_PHP and subprocess.check_output(
+        [CLI, "-n", "-r", "echo PHP_ZTS;"], text=True) == "1"
 
 
 def why_not_fpm():
