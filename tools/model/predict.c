@@ -290,22 +290,39 @@ static double missing_seconds(const struct mst_model_run *r, const struct trial 
 
 /* How long computing takes depends on how long requests wait elsewhere, and the other way round:
  * where PHP has not measured it, each round comes nearer. */
-static struct trial fit_waits(struct mst_model_run *r)
+static struct trial fit_stretch(struct mst_model_run *r)
 {
     double stretch = isnan(r->php_stretch) ? 1 : r->php_stretch;
-    double *outside = &r->system.ends[MST_END_OUTSIDE].wait_factor;
     struct trial trial;
     size_t round;
 
-    *outside = 0;
     for (round = 0; round < FITTING; round++) {
         explain_by_cpu(r, stretch);
         trial = try_it(r);
-        if (isnan(r->php_stretch))
-            stretch = trial.stretch;
-        *outside = fmin(fmax(*outside + missing_seconds(r, &trial), 0), r->outside_most);
+        if (!isnan(r->php_stretch))
+            break;
+        stretch = trial.stretch;
     }
     return trial;
+}
+
+/* The time that requests lack passes outside of the server, unless a limit decides about them: then
+ * they wait so much less for that, and a time outside changes nothing. */
+static struct trial fit_waits(struct mst_model_run *r)
+{
+    double *outside = &r->system.ends[MST_END_OUTSIDE].wait_factor;
+    struct trial trial, other;
+
+    *outside = 0;
+    trial = fit_stretch(r);
+    *outside = fmin(fmax(missing_seconds(r, &trial), 0), r->outside_most);
+    if (*outside <= 0)
+        return trial;
+    other = fit_stretch(r);
+    if (fabs(missing_seconds(r, &other)) < missing_seconds(r, &trial) / 2)
+        return other;
+    *outside = 0;
+    return fit_stretch(r);
 }
 
 /* Other programs take CPU time that the servers want, or what they leave: scheduling classes,

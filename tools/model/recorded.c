@@ -22,7 +22,6 @@
 #define AT_ONCE_MIN      1.1      /* of fewer, it is not told by how many others one waits for */
 #define KERNEL_MOST      0.5      /* of what server and load tool take: more was taken by programs
                                    * that ended before they were seen */
-#define SHORT_THINK      0.1
 #define CLIENTS_MOST     100000u  /* no load tool has more */
 #define ENDS_MOST        256u     /* other ends with a name; further ones are one for each kind */
 #define ALWAYS           UINT32_MAX   /* a limit that is none */
@@ -189,7 +188,9 @@ static void add_step(struct building *b, enum mst_step_kind kind, size_t at, siz
 
     if (!mst_grow(&s->steps, &b->step_room, s->step_count, sizeof *s->steps))
         mst_out_of_memory();
-    s->steps[s->step_count++] = (struct mst_model_step){ kind, (uint32_t)at, (uint32_t)end, seconds };
+    s->steps[s->step_count++] = (struct mst_model_step){
+        kind, (uint32_t)at, (uint32_t)end, seconds,
+    };
     s->works[s->work_count - 1].count++;
 }
 
@@ -565,7 +566,8 @@ static double turn_of(const struct mst_model_run *r, size_t gate, double rate, d
 {
     uint32_t limit = r->system.gates[gate].limit;
 
-    if (limit == ALWAYS || r->system.gates[gate].growth.start > 0 || isnan(waited) || isnan(held) || rate * waited < WAITING_MIN)
+    if (limit == ALWAYS || r->system.gates[gate].growth.start > 0 || isnan(waited) ||
+        isnan(held) || rate * waited < WAITING_MIN)
         return NAN;
     return fmax((double)limit / rate - held, 0);
 }
@@ -790,9 +792,12 @@ static void make_load(struct building *b)
     load->think = r->by_client ? fmax(cycle - r->measured.mean - ends, 0) : 0;
     if (!r->by_client)
         r->outside_most = fmax(cycle - server_mean, 0);
-    /* What waits for a kept worker when the load ends has no answer, and is in no mean. */
-    if (load->keepalive_timeout > 0 && load->think < cycle * SHORT_THINK)
-        load->think = 0;
+    /* Of kept connections, the workers tell: what waits for a kept worker when the load ends has
+     * no answer, and is in no mean. */
+    if (load->keepalive_timeout > 0 &&
+        r->front->mean_state_milli[MST_STATE_KEEPALIVE] != MST_UNKNOWN)
+        load->think = (double)r->front->mean_state_milli[MST_STATE_KEEPALIVE] / 1000 /
+                      r->measured.rate;
 }
 
 /* ---- all of it --------------------------------------------------------------------- */
