@@ -769,7 +769,7 @@ static void make_load(struct building *b)
     struct mst_model_run *r = b->r;
     const struct mst_summary_client *c = &r->summary->client;
     struct mst_model_load *load = &r->system.load;
-    double *gaps, cycle, ends, server_mean = in_seconds(r->front->phases[MST_PHASE_TOTAL].mean_ns);
+    double *gaps, cycle, ends;
     size_t i;
 
     r->outside_most = r->by_client ? outside_of(r) : 0;
@@ -789,9 +789,7 @@ static void make_load(struct building *b)
     cycle = (double)load->clients / r->measured.rate;
     /* As the load ends, each client has a request that is half done, or none to do any more. */
     ends = r->measured.mean / 2 * load->clients / (double)r->front->requests;
-    load->think = r->by_client ? fmax(cycle - r->measured.mean - ends, 0) : 0;
-    if (!r->by_client)
-        r->outside_most = fmax(cycle - server_mean, 0);
+    load->think = fmax(cycle - r->measured.mean - ends, 0);
     /* Of kept connections, the workers tell: what waits for a kept worker when the load ends has
      * no answer, and is in no mean. */
     if (load->keepalive_timeout > 0 &&
