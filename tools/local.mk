@@ -98,6 +98,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/weights.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/capacity/search.c \
+	tools/capacity/search.h \
 	tools/cli/export_options.c \
 	tools/cli/export_options.h \
 	tools/cli/exit_by_finding.c \
@@ -255,6 +257,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/h2load.c \
 	tools/loadtools/hey.c \
 	tools/loadtools/k6.c \
+	tools/loadtools/level.c \
+	tools/loadtools/level.h \
 	tools/loadtools/loadtool.h \
 	tools/loadtools/loadtools.c \
 	tools/loadtools/locust.c \
@@ -306,6 +310,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/sampler.h \
 	tools/record/sampler_notes.c \
 	tools/record/sampler_notes.h \
+	tools/record/steady.c \
+	tools/record/steady.h \
 	tools/record/thinning.c \
 	tools/record/thinning.h \
 	tools/report/cells.c \
