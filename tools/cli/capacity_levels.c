@@ -68,17 +68,17 @@ static void read_failures(struct mst_capacity_run *run, const struct mst_summary
         run->requests = all.requests > run->failed ? all.requests : run->failed;
 }
 
-/* What ran out, where that explains enough and does not follow from something else; or else the
- * first finding. */
+/* What ran out, where that explains enough and does not follow from something else; or else, and
+ * where answers fail, the first finding. */
 static void read_finding(apr_pool_t *pool, struct mst_capacity_run *run,
-                         const struct mst_summary *s)
+                         const struct mst_summary *s, enum mst_level_is is)
 {
     const struct mst_finding *f = s->findings;
     size_t i;
 
     if (s->finding_count == 0)
         return;
-    for (i = s->finding_count; i-- > 0;)
+    for (i = is == MST_LEVEL_FAILED ? 0 : s->finding_count; i-- > 0;)
         if (mst_code_ran_out(s->findings[i].code) && !s->findings[i].caused_by.known &&
             s->findings[i].weight >= MST_HEADLINE_MILLI)
             f = &s->findings[i];
@@ -88,21 +88,17 @@ static void read_finding(apr_pool_t *pool, struct mst_capacity_run *run,
     run->action = apr_pstrdup(pool, f->action);
 }
 
-static bool tool_is_limit(const struct mst_summary *s)
-{
-    return s->checks[MST_CHECK_GENERATOR].ok == MST_ANSWER_NO ||
-           (s->finding_count > 0 && s->findings[0].code == MST_CODE_GENERATOR);
-}
-
+/* A load tool that only leaves the server idle between two requests makes more with more clients:
+ * it is not the limit yet. */
 static enum mst_level_is judge(const struct mst_capacity_levels *l, const struct mst_level *level,
-                               const struct mst_capacity_run *run, const struct mst_summary *s,
-                               bool tool_failed)
+                               const struct mst_capacity_run *run, const struct mst_summary *s)
 {
     enum mst_percentile which;
 
-    if (tool_failed || run->failed * 1000 > run->requests * FAILED_MILLI)
+    if (run->tool_failed || run->requests == 0 ||
+        run->failed * 1000 > run->requests * FAILED_MILLI)
         return MST_LEVEL_FAILED;
-    if (tool_is_limit(s))
+    if (s->checks[MST_CHECK_GENERATOR].ok == MST_ANSWER_NO)
         return MST_LEVEL_TOOL;
     if (mst_slo_broken(l->slo, run, &which))
         return MST_LEVEL_BROKEN;
@@ -133,13 +129,13 @@ static void take(struct mst_capacity_levels *l, uint64_t at, const struct mst_su
                  bool tool_failed)
 {
     struct mst_level level = { .at = at };
-    struct mst_capacity_run run = { .id = s->id };
+    struct mst_capacity_run run = { .id = s->id, .tool_failed = tool_failed };
 
     level.rate = (double)mst_summary_fronts(s).rate_milli / 1000;
     read_times(&run, s);
     read_failures(&run, s);
-    read_finding(l->pool, &run, s);
-    level.is = judge(l, &level, &run, s, tool_failed);
+    level.is = judge(l, &level, &run, s);
+    read_finding(l->pool, &run, s, level.is);
     put(l, &level, &run);
 }
 
@@ -180,6 +176,7 @@ static uint64_t level_of(const struct mst_capacity_levels *l, const char *name)
     uint64_t at = strtoull(name + strlen(NAME), &end, 10);
 
     return end > name + strlen(NAME) &&
+           at <= MST_CAPACITY_MOST &&
            strcmp(name, mst_capacity_name(l->pool, *end == '/', at)) == 0 ? at : 0;
 }
 

@@ -6,6 +6,8 @@
 #include "loadtools/level.h"
 #include "report/capacity.h"
 
+#define MST_CAPACITY_MOST 10000000u   /* no level is higher */
+
 /* In ascending order. Begins with a pool, a command and what is promised. */
 struct mst_capacity_levels {
     apr_pool_t *pool;

@@ -30,7 +30,6 @@
 #define CLIENTS_MOST 1000u
 #define RATE_MOST    100000u
 #define RATE_FIRST   10u
-#define MOST_MAX     10000000u
 #define SLO_MAX_NS   (3600 * MST_NS_PER_S)
 
 static const char help[] =
@@ -82,7 +81,7 @@ static int read_at_least(struct options *o, const char *text)
 
     o->at_least = strtod(text, &end);
     if (end != text && (*end == '\0' || strcmp(end, "/s") == 0) && o->at_least > 0 &&
-        o->at_least < MOST_MAX)
+        o->at_least < MST_CAPACITY_MOST)
         return MST_EXIT_OK;
     return mst_usage_error("capacity", "expected --at-least to be a rate, as in \"400/s\", found "
                            "\"%s\"", text);
@@ -93,10 +92,11 @@ static int read_most(struct options *o, const char *text)
     char *end;
 
     o->most = strtoull(text, &end, 10);
-    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && o->most > 0 && o->most <= MOST_MAX)
+    if (text[0] >= '0' && text[0] <= '9' && *end == '\0' && o->most > 0 &&
+        o->most <= MST_CAPACITY_MOST)
         return MST_EXIT_OK;
     return mst_usage_error("capacity", "expected --most to be a whole number from 1 to %u, found "
-                           "\"%s\"", MOST_MAX, text);
+                           "\"%s\"", MST_CAPACITY_MOST, text);
 }
 
 static int read_option(struct options *o, int option, char **targets)

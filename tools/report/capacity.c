@@ -36,13 +36,6 @@ double mst_capacity_rate(const struct mst_capacity *c)
     return c->search.has_best ? c->levels[c->search.best].rate : 0;
 }
 
-bool mst_capacity_is_least(const struct mst_capacity *c)
-{
-    return c->search.has_best && (c->search.end == MST_SEARCH_TOOL ||
-                                  c->search.end == MST_SEARCH_MOST ||
-                                  c->search.end == MST_SEARCH_RISES);
-}
-
 /* ---- the limit ------------------------------------------------------------------- */
 
 static bool says_something(const struct mst_capacity_run *run)
@@ -51,29 +44,44 @@ static bool says_something(const struct mst_capacity_run *run)
            run->code != MST_CODE_CANNOT_TELL;
 }
 
-/* Whether the load was raised until it was too much for the server. */
-static bool is_known(const struct mst_capacity *c)
-{
-    return c->search.has_best && !mst_capacity_is_least(c);
-}
-
 /* The run that says what is the limit: from the knee on the first in which something ran out, else,
  * where a limit was met, the first that found anything. At the knee itself nothing has to wait yet.
  * NULL: no run says. */
 static const struct mst_capacity_run *find_limit(const struct mst_capacity *c)
 {
+    bool was_met = c->search.end != MST_SEARCH_RISES && c->search.end != MST_SEARCH_MOST;
     const struct mst_capacity_run *other = NULL, *run;
     size_t i;
 
     for (i = c->search.has_best ? c->search.knee : 0; i < c->count; i++) {
         run = &c->runs[i];
-        if (says_something(run) && mst_code_ran_out(run->code) &&
-            (run->code != MST_CODE_GENERATOR || c->search.end == MST_SEARCH_TOOL))
+        if (says_something(run) && mst_code_ran_out(run->code) && run->code != MST_CODE_GENERATOR)
             return run;
-        if (other == NULL && says_something(run) && (is_known(c) || !c->search.has_best))
+        if (other == NULL && says_something(run) && was_met)
             other = run;
     }
     return other;
+}
+
+/* Whether the load tool made as much as it can: a server that takes more has the same curve. */
+static bool tool_is_limit(const struct mst_capacity *c)
+{
+    const struct mst_capacity_run *limit = c->search.end == MST_SEARCH_FLAT ? find_limit(c) : NULL;
+
+    return c->search.end == MST_SEARCH_TOOL ||
+           (limit != NULL && limit->code == MST_CODE_GENERATOR);
+}
+
+bool mst_capacity_is_least(const struct mst_capacity *c)
+{
+    return c->search.has_best && (c->search.end == MST_SEARCH_MOST ||
+                                  c->search.end == MST_SEARCH_RISES || tool_is_limit(c));
+}
+
+/* Whether the load was raised until it was too much for the server. */
+static bool is_known(const struct mst_capacity *c)
+{
+    return c->search.has_best && !mst_capacity_is_least(c);
 }
 
 /* ---- sentences ------------------------------------------------------------------- */
@@ -90,8 +98,10 @@ static const char *trouble(const struct mst_capacity *c, size_t level)
         return mst_pool_printf(c->pool, "%s is %s", mst_percentile_names[which],
                                mst_format_time(run->times_ns[which]).text);
     case MST_LEVEL_FAILED:
-        if (run->requests == MST_UNKNOWN || run->failed == MST_UNKNOWN || run->failed == 0)
+        if (run->tool_failed)
             return "the load tool fails";
+        if (run->requests == 0)
+            return "no request is answered";
         return mst_pool_printf(c->pool, "%s of %s requests fail",
                                mst_format_count(run->failed).text,
                                mst_format_count(run->requests).text);
@@ -99,7 +109,7 @@ static const char *trouble(const struct mst_capacity *c, size_t level)
         return mst_pool_printf(c->pool, "only %s are done", mst_format_real(
                                    c->levels[level].rate).text);
     default:
-        return "the load tool itself is the limit";
+        return "it is too much";
     }
 }
 
@@ -109,11 +119,14 @@ static const char *knee_words(const struct mst_capacity *c)
     const struct mst_search *s = &c->search;
     const char *at = load_words(c, c->levels[s->knee].at);
 
+    if (tool_is_limit(c))
+        return mst_pool_printf(c->pool, "with %s the load tool itself is the limit",
+                               load_words(c, c->levels[s->best].at));
     if (s->ceiling < c->count)
         return mst_pool_printf(c->pool, "with %s; with %s %s", load_words(c, c->levels[s->best].at),
                                load_words(c, c->levels[s->ceiling].at), trouble(c, s->ceiling));
     if (s->end == MST_SEARCH_MOST)
-        return mst_pool_printf(c->pool, "with %s, which is the most that was allowed (--most)",
+        return mst_pool_printf(c->pool, "with %s, which is as high as the load may be",
                                load_words(c, c->levels[s->best].at));
     if (s->end == MST_SEARCH_RISES)
         return mst_pool_printf(c->pool, "with %s, and the rate still grew",
@@ -168,7 +181,7 @@ static void put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
         { "what it found", .kind = MST_DOC_NAME },
     };
     static const char *const remarks[MST_LEVEL_IS_COUNT] = {
-        [MST_LEVEL_GOOD] = "", [MST_LEVEL_FAILED] = " (answers fail)",
+        [MST_LEVEL_GOOD] = "", [MST_LEVEL_FAILED] = " (failures)",
         [MST_LEVEL_BROKEN] = " (the promise breaks)", [MST_LEVEL_SHORT] = " (too few are done)",
         [MST_LEVEL_TOOL] = " (the load tool is the limit)",
     };

@@ -17,7 +17,8 @@ struct mst_slo {
 struct mst_capacity_run {
     int64_t     id;
     uint64_t    times_ns[MST_PERCENTILE_COUNT];   /* MST_UNKNOWN: too few, or not known */
-    uint64_t    requests, failed;                 /* MST_UNKNOWN */
+    uint64_t    requests, failed;                 /* requests 0: none was done */
+    bool        tool_failed;
     /* What ran out, or else its first finding. */
     bool          has_finding;
     enum mst_code code;
@@ -33,7 +34,6 @@ struct mst_capacity {
     const struct mst_capacity_run *runs;          /* of the same levels */
     size_t      count;
     struct mst_search search;
-    uint64_t    most;                             /* of the levels, as the user said */
     bool        time_is_up, interrupted;
 };
 

@@ -2,7 +2,9 @@
 PHP workers and a page that sleeps for 50 ms take 40 requests a second at most."""
 import json
 import signal
+import sqlite3
 import subprocess
+from contextlib import closing
 
 import pytest
 
@@ -155,6 +157,67 @@ def test_time_is_up(site, archive):
     assert done.returncode == 0, done.stderr
     assert "at least" in done.stdout and "The time is up" in done.stdout
     assert names(archive) == ["capacity 1 client"]
+
+
+def test_the_load_tool_fails_later(site, archive):
+    """That is too much load, too; the levels below it are searched."""
+    script = f"test {{clients}} -lt 4 || exit 3; exec {AB} -c {{clients}} -t {{seconds}} {site.nap}"
+    found, said = capacity(site, archive, "sh", "-c", script)
+    assert found["ended_by"] == "failed" and 3 in clients(found) and max(clients(found)) == 4
+    assert "with 4 clients the load tool fails" in found["verdict"]
+    assert "sh failed with exit status 3" in said
+
+
+def test_no_answer(site, archive):
+    """A page that is slower than the longest level: the load is not raised."""
+    site.page("slow.php", "<?php sleep(10);")
+    found, _ = capacity(site, archive, AB, site.nap.replace("nap.php", "slow.php"), status=1,
+                        options=("--within", "4s"))
+    assert clients(found) == [1] and "no request is answered" in found["verdict"]
+
+
+# A load tool that computes for most of its time, and asks for little.
+SPINNER = """#!/usr/bin/python3
+import os, sys, time, urllib.request
+while os.fork() == 0:
+    while True:
+        pass
+while True:
+    began = time.process_time()
+    while time.process_time() < began + 0.1:
+        pass
+    urllib.request.urlopen(sys.argv[-1]).read()
+"""
+
+
+@pytest.mark.alone
+def test_the_load_tool_is_the_limit(site, archive, tmp_path):
+    tool_of_its_own = tmp_path / "siege"
+    tool_of_its_own.write_text(SPINNER)
+    tool_of_its_own.chmod(0o755)
+    found, _ = capacity(site, archive, tool_of_its_own, site.nap)
+    assert found["ended_by"] in ("flat", "load-tool") and found["complete"]
+    assert found["at_least"] and found["knee"] is None and found["limit"]["code"] == "generator"
+    assert found["verdict"].startswith("The server takes at least ")
+    assert "the load tool itself is the limit" in found["verdict"]
+    done = tool.run(*command(site, archive, tool_of_its_own, site.nap,
+                             options=("--at-least", "400/s"))[1:])
+    assert done.returncode == 1 and "--at-least 400 is not shown" in done.stderr
+
+
+def test_a_hostile_archive(site, archive):
+    """Runs with the names of levels, which no capacity made, are none."""
+    capacity(site, archive, AB, site.nap, options=("--most", "1"))
+    with closing(sqlite3.connect(archive)) as db:
+        columns = ", ".join(row[1] for row in db.execute("PRAGMA table_info(runs)")
+                            if row[1] not in ("id", "name"))
+        for name in ("capacity 18446744073709551615 clients", "capacity 0 clients", "capacity x",
+                     "capacity 4 clients and more"):
+            db.execute(f"INSERT INTO runs (name, {columns}) SELECT ?, {columns} FROM runs "
+                       "WHERE id = 1", [name])
+        db.commit()
+    found, _ = capacity(site, archive, AB, site.nap, options=("--most", "1"))
+    assert clients(found) == [1]
 
 
 @pytest.mark.skipif(not WRK, reason="needs wrk")
