@@ -382,6 +382,31 @@ START_TEST(test_adapters_set_the_load)
 }
 END_TEST
 
+/* wrk would have 6 connections of 7 on two threads. */
+START_TEST(test_threads_of_a_level)
+{
+    static const char *const cases[][2] = {
+        { "wrk -t 4 http://h/", "wrk -c 7 -d 20s -t 1 http://h/" },
+        { "wrk -t 8 http://h/", "wrk -c 7 -d 20s -t 7 http://h/" },
+        { "h2load -t 4 http://h/", "h2load -c 7 -D 20 -t 4 http://h/" },
+        { "h2load -t 8 http://h/", "h2load -c 7 -D 20 -t 7 http://h/" },
+    };
+    struct mst_level_command c;
+    char error[MST_ERROR_MAX], **words, *joined;
+    size_t i;
+
+    for (i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ck_assert_int_eq(mst_level_command_make(&c, words_of(cases[i][0], 0), error), 0);
+        words = mst_level_words(&c, 7, 20);
+        joined = mst_strings_join(words);
+        ck_assert_str_eq(joined, cases[i][1]);
+        free(joined);
+        mst_strings_free_items(words);
+        mst_level_command_free(&c);
+    }
+}
+END_TEST
+
 START_TEST(test_what_no_adapter_can_set)
 {
     ck_assert_ptr_nonnull(strstr(at_12("./load.sh -c 10"), "write {clients} or {rate}"));
@@ -424,6 +449,7 @@ int main(void)
     tcase_add_test(tests, test_most);
     tcase_add_test(tests, test_steady);
     tcase_add_test(tests, test_adapters_set_the_load);
+    tcase_add_test(tests, test_threads_of_a_level);
     tcase_add_test(tests, test_what_no_adapter_can_set);
     tcase_add_test(tests, test_the_same_command);
     suite_add_tcase(suite, tests);

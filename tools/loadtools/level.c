@@ -15,6 +15,7 @@
 #define RATE    "{rate}"
 #define SECONDS "{seconds}"
 #define THREADS "{threads}"
+#define EQUAL_THREADS "{equal-threads}"
 #define FD_PATH "/dev/fd/"
 #define FLAGS_MAX 8u         /* that an adapter sets */
 #define TRIED   7u           /* a load to try whether a command takes it */
@@ -29,6 +30,16 @@ static bool has_place(char *const *words, const char *place)
     return false;
 }
 
+/* As many threads as the command wants, and as have equal numbers of the clients. */
+static uint64_t equal_threads(uint64_t wanted, uint64_t clients)
+{
+    uint64_t threads = wanted < clients ? wanted : clients;
+
+    while (threads > 1 && clients % threads != 0)
+        threads--;
+    return threads;
+}
+
 /* What stands in the place at which the text begins, and how long its name is; 0: none is there. */
 static size_t value_at(const char *text, const struct mst_level_command *c, uint64_t level,
                        uint64_t seconds, uint64_t *value)
@@ -36,6 +47,7 @@ static size_t value_at(const char *text, const struct mst_level_command *c, uint
     const struct { const char *place; uint64_t value; } places[] = {
         { CLIENTS, level }, { RATE, level }, { SECONDS, seconds },
         { THREADS, c->threads < level ? c->threads : level },
+        { EQUAL_THREADS, equal_threads(c->threads, level) },
     };
     size_t i;
 

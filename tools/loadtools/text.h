@@ -57,7 +57,7 @@ struct mst_option {
  * `value` has open places; "": the flag takes none; NULL: the flag contradicts the others, and is
  * taken away. An array of these ends with one that has no name. Besides the places of a command
  * there is {threads}: the number that the command says, or `otherwise`, but not more than the
- * clients. */
+ * clients; and {equal-threads}: so few that all have the same number of clients. */
 struct mst_level_flag {
     struct mst_option option;
     const char *value;

@@ -129,11 +129,11 @@ static int parse_wrk(struct mst_client_result *r, const struct mst_plan *plan,
     return 0;
 }
 
-/* It takes no more threads than connections. */
+/* It gives each thread the same number of connections, and leaves out those that remain. */
 static const struct mst_level_flag level_flags[] = {
     { { { "-c", "--connections" }, false }, "{clients}", 0 },
     { { { "-d", "--duration" }, false }, "{seconds}s", 0 },
-    { { { "-t", "--threads" }, false }, "{threads}", WRK_THREADS },
+    { { { "-t", "--threads" }, false }, "{equal-threads}", WRK_THREADS },
     { .value = NULL },
 };
 
