@@ -155,12 +155,12 @@ _mpmstat() {
         takes=${COMP_WORDS[at]}
         if [[ $previous ]]; then
             previous=
-        elif [[ $takes == -- && $verb == @(record|lab) ]]; then
+        elif [[ $takes == -- && $verb == @(record|capacity|lab) ]]; then
             _mpmstat_command $((at + 1))
             return
         elif [[ $takes == -* ]]; then
             previous=${value[$takes]-}
-        elif [[ $verb == record ]]; then
+        elif [[ $verb == @(record|capacity) ]]; then
             _mpmstat_command "$at"
             return
         else
@@ -171,7 +171,7 @@ _mpmstat() {
         _mpmstat_value "$verb" "$takes" "$previous" "$word"
     elif [[ $word == -* ]]; then
         _mpmstat_words "$options" "$word"
-    elif [[ $verb == record ]]; then
+    elif [[ $verb == @(record|capacity) ]]; then
         _mpmstat_command "$COMP_CWORD"
     elif [[ $verb == lab ]]; then
         _mpmstat_lab_argument "${COMP_WORDS[2]}" $((arguments + 1)) "$word"

@@ -38,6 +38,7 @@ documents = \
 pictures = docs/images/dashboard.png docs/images/record.png docs/images/report.png \
     docs/images/stall.png docs/images/status.png
 dist_man_MANS = \
+	man/mpmstat-capacity.1 \
 	man/mpmstat-compare.1 \
 	man/mpmstat-explain.1 \
 	man/mpmstat-export.1 \

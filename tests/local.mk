@@ -17,6 +17,7 @@ UNIT_TESTS = \
 	tests/unit/check_attach \
 	tests/unit/check_board \
 	tests/unit/check_busy \
+	tests/unit/check_capacity \
 	tests/unit/check_cgroup \
 	tests/unit/check_chains \
 	tests/unit/check_change \

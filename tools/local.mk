@@ -98,6 +98,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/archive/weights.c \
 	tools/archive/writer.c \
 	tools/archive/writer.h \
+	tools/capacity/search.c \
+	tools/capacity/search.h \
+	tools/cli/capacity_levels.c \
+	tools/cli/capacity_levels.h \
 	tools/cli/export_options.c \
 	tools/cli/export_options.h \
 	tools/cli/exit_by_finding.c \
@@ -113,6 +117,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/text_options.c \
 	tools/cli/target_options.h \
 	tools/cli/text_options.h \
+	tools/cli/verb_capacity.c \
 	tools/cli/verb_compare.c \
 	tools/cli/verb_explain.c \
 	tools/cli/verb_export.c \
@@ -255,6 +260,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/h2load.c \
 	tools/loadtools/hey.c \
 	tools/loadtools/k6.c \
+	tools/loadtools/level.c \
+	tools/loadtools/level.h \
 	tools/loadtools/loadtool.h \
 	tools/loadtools/loadtools.c \
 	tools/loadtools/locust.c \
@@ -306,8 +313,12 @@ libmpmstat_tool_la_SOURCES = \
 	tools/record/sampler.h \
 	tools/record/sampler_notes.c \
 	tools/record/sampler_notes.h \
+	tools/record/steady.c \
+	tools/record/steady.h \
 	tools/record/thinning.c \
 	tools/record/thinning.h \
+	tools/report/capacity.c \
+	tools/report/capacity.h \
 	tools/report/cells.c \
 	tools/report/cells.h \
 	tools/report/changes_json.c \
@@ -488,6 +499,7 @@ EXTRA_DIST += contrib/container/build.sh contrib/container/install.sh contrib/co
 
 # What mpmstat VERB --help prints, as C string literals.
 help_texts = \
+	tools/cli/help/capacity.txt \
 	tools/cli/help/compare.txt \
 	tools/cli/help/explain.txt \
 	tools/cli/help/export.txt \

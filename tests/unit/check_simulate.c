@@ -115,7 +115,8 @@ START_TEST(test_closed_load)
         queue = rate * time;
     }
     make_works(&s, one_cpu, 1, 0);
-    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 8, .think = 0.05 };
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 8,
+                                .think = 0.05 };
     r = simulate(&s, 5000);
     near(r.rate, rate, 0.02);
     near(r.mean, time, 0.03);

@@ -41,6 +41,11 @@ bool mst_code_is_failure(enum mst_code code)
     return strcmp(mst_code_groups[code], "failed") == 0;
 }
 
+bool mst_code_ran_out(enum mst_code code)
+{
+    return strcmp(mst_code_groups[code], "ran out") == 0;
+}
+
 void mst_cause_words(char words[MST_CAUSE_WORDS_MAX], const struct mst_cause *cause)
 {
     bool has_subject = cause->subject[0] != '\0';

@@ -118,6 +118,8 @@ enum mst_code mst_code_of(const char *name);
 
 /* Whether it says that requests failed, and not what made them slow. */
 bool mst_code_is_failure(enum mst_code code);
+/* Whether it says that something ran out: workers, CPUs, a queue. */
+bool mst_code_ran_out(enum mst_code code);
 
 /* "follows from php-workers (shop)"; "" where it follows from none. */
 #define MST_CAUSE_WORDS_MAX 256u

@@ -28,6 +28,7 @@ static const struct verb {
     { "explain", mst_verb_explain, "say why servers are slow or stuck, without a recording" },
     { "record", mst_verb_record, "run a load tool and record it from both sides" },
     { "import", mst_verb_import, "add the rows of a load from many machines to a run" },
+    { "capacity", mst_verb_capacity, "raise a load until the server takes no more" },
     { "report", mst_verb_report, "make a page, tables or text of recorded runs" },
     { "export", mst_verb_export, "send requests to an OpenTelemetry collector, as spans" },
     { "compare", mst_verb_compare, "tell which of two sets of runs is faster" },

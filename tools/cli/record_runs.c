@@ -78,7 +78,7 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
 }
 
 /* A name that is free, so that two recordings in one second do not meet. */
-static void choose_archive(struct mst_record_request *r)
+void mst_record_choose_archive(struct mst_record_request *r)
 {
     struct mst_formatted stamp;
     unsigned i;
@@ -91,6 +91,20 @@ static void choose_archive(struct mst_record_request *r)
         snprintf(r->default_archive, sizeof r->default_archive, "mpmstat-%s-%u.db",
                  stamp.text, i);
     r->recording.archive = r->default_archive;
+}
+
+/* The shell takes an & of a URL without quotes for its own: it cuts the URL, and starts what is
+ * before in the background. */
+void mst_record_warn_of_cut_url(char *const *words)
+{
+    const char *last = words[0];
+    pid_t front = tcgetpgrp(STDERR_FILENO);
+
+    for (; *words != NULL; words++)
+        last = *words;
+    if (front > 0 && front != getpgrp() && strstr(last, "://") != NULL && strchr(last, '?') != NULL)
+        mst_warn("this runs in the background, with the URL %s: if the shell has cut it at an &, "
+                 "put the URL in quotes", last);
 }
 
 /* ---- what is shown --------------------------------------------------------------- */
@@ -137,10 +151,10 @@ static const char *or_null(const char *text)
 
 /* Puts what was found into the archive, for those who read it with SQL. The run is complete
  * without: a report finds anew. */
-static void keep_findings(const struct mst_record_request *r, const struct mst_summary *s)
+static void keep_findings(const char *path, const struct mst_summary *s)
 {
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
-    struct mst_archive *archive = mst_archive_create(r->recording.archive, NULL, error);
+    struct mst_archive *archive = mst_archive_create(path, NULL, error);
     bool kept = archive != NULL && mst_archive_clear_findings(archive, s->id) == 0;
     size_t i;
 
@@ -165,31 +179,38 @@ static void keep_findings(const struct mst_record_request *r, const struct mst_s
     mst_archive_close(archive, ignored);
 }
 
+int mst_record_summarise(struct mst_summary *summary, const char *path, int64_t run_id)
+{
+    struct mst_archive *archive;
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    int result;
+
+    *summary = (struct mst_summary){ .id = run_id };
+    archive = mst_archive_read(path, error);
+    if (archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    result = mst_findings_summary(summary, archive, run_id, error);
+    mst_archive_close(archive, ignored);
+    if (result != 0)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    keep_findings(path, summary);
+    return MST_EXIT_OK;
+}
+
 int mst_record_show(const struct mst_record_request *r, int64_t run_id)
 {
     struct mst_summary summary;
-    struct mst_archive *archive;
-    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
-    bool failed;
+    int status = mst_record_summarise(&summary, r->recording.archive, run_id);
 
-    archive = mst_archive_read(r->recording.archive, error);
-    if (archive == NULL)
-        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
-    if (mst_findings_summary(&summary, archive, run_id, error) != 0) {
-        mst_error("%s", error);
-        mst_summary_free(&summary);
-        mst_archive_close(archive, ignored);
-        return MST_EXIT_OUTPUT;
+    if (status == MST_EXIT_OK) {
+        if (r->recording.repetition > 0 && !r->json && !r->quiet)
+            put_line(&summary, r->recording.repetition, r->repeat);
+        else
+            put_summary(r, &summary);
+        status = mst_fail_on_found(&r->fail_on, &summary) ? MST_EXIT_BAD : MST_EXIT_OK;
     }
-    if (r->recording.repetition > 0 && !r->json && !r->quiet)
-        put_line(&summary, r->recording.repetition, r->repeat);
-    else
-        put_summary(r, &summary);
-    failed = mst_fail_on_found(&r->fail_on, &summary);
-    mst_archive_close(archive, ignored);
-    keep_findings(r, &summary);
     mst_summary_free(&summary);
-    return failed ? MST_EXIT_BAD : MST_EXIT_OK;
+    return status;
 }
 
 /* ---- the runs -------------------------------------------------------------------- */
@@ -281,7 +302,7 @@ int mst_record_runs(struct mst_record_request *r)
 {
     if (r->recording.rotation != NULL)
         return record_on(r);
-    choose_archive(r);
+    mst_record_choose_archive(r);
     if (r->repeat > 0 || r->interleave)
         return record_all(r);
     return record_once(r, &r->variants[0], 0, "", "");

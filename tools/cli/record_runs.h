@@ -16,6 +16,8 @@ struct mst_variant {
     char *const *command;        /* NULL: none */
 };
 
+struct mst_summary;
+
 struct mst_record_request {
     /* Name, command and repetition are set for each run. archive NULL: a new one here. */
     struct mst_recording_options recording;
@@ -37,6 +39,16 @@ struct mst_record_request {
  * mst_exit. */
 int mst_record_option(struct mst_record_request *request, const char *verb, int option,
                       const char *argument);
+
+/* Gives the request an archive, where the user has named none: a new one in this directory. */
+void mst_record_choose_archive(struct mst_record_request *request);
+
+/* Warns where a shell has cut the URL of a command at an &, as it seems. */
+void mst_record_warn_of_cut_url(char *const *words);
+
+/* Makes the summary of a run that has been recorded, with its findings, and puts these into the
+ * archive. Returns an enum mst_exit; free with mst_summary_free() in either case. */
+int mst_record_summarise(struct mst_summary *summary, const char *archive, int64_t run_id);
 
 /* Shows a run that has been recorded into request->recording.archive, and puts its findings there.
  * Returns an enum mst_exit. */

@@ -121,20 +121,6 @@ static int refuse_versus(char *const *words)
     return MST_EXIT_OK;
 }
 
-/* The shell takes an & of a URL without quotes for its own: it cuts the URL, and starts what is
- * before in the background. */
-static void warn_of_cut_url(char *const *words)
-{
-    const char *last = words[0];
-    pid_t front = tcgetpgrp(STDERR_FILENO);
-
-    for (; *words != NULL; words++)
-        last = *words;
-    if (front > 0 && front != getpgrp() && strstr(last, "://") != NULL && strchr(last, '?') != NULL)
-        mst_warn("this runs in the background, with the URL %s: if the shell has cut it at an &, "
-                 "put the URL in quotes", last);
-}
-
 static int read_variants(struct options *o, char **words)
 {
     size_t i;
@@ -160,7 +146,7 @@ static int read_variants(struct options *o, char **words)
         o->request.variants[o->request.variant_count++].command = words;
     }
     if (words != NULL)
-        warn_of_cut_url(words);
+        mst_record_warn_of_cut_url(words);
     if (o->request.interleave && o->name_count > 0 && o->name_count != o->request.variant_count)
         return mst_usage_error("record", "there are %zu commands, and --name was given %zu times: "
                                "give it once for each, or not at all", o->request.variant_count,

@@ -16,6 +16,7 @@ int mst_verb_record(int argc, char **argv);
 int mst_verb_import(int argc, char **argv);
 int mst_verb_report(int argc, char **argv);
 int mst_verb_export(int argc, char **argv);
+int mst_verb_capacity(int argc, char **argv);
 int mst_verb_compare(int argc, char **argv);
 int mst_verb_whatif(int argc, char **argv);
 int mst_verb_lab(int argc, char **argv);

@@ -210,11 +210,20 @@ static int read_ab_row(struct mst_row_reader *reader, struct mst_client_row *row
     return 1;
 }
 
+/* With -t it makes 50000 requests at most: -n would be fewer, or not known. */
+static const struct mst_level_flag level_flags[] = {
+    { { { "-c" }, false }, "{clients}", 0 },
+    { { { "-t" }, false }, "{seconds}", 0 },
+    { { { "-n" }, false }, NULL, 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_ab = {
     .name = "ab",
     .package = "apache2-utils",
     .version_flag = "-V",
     .failed_among = MST_FAILED_AMONG,
+    .level_flags = level_flags,
     .prepare = prepare_ab,
     .parse = parse_ab,
     .read_header = read_ab_header,

@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "loadtools/text.h"
 
+#define H2LOAD_THREADS  1u
 #define H2LOAD_GRACE_NS (60 * MST_NS_PER_S)
 
 static void limits_of_h2load(struct mst_plan *plan, char *const *argv)
@@ -34,7 +35,7 @@ static void limits_of_h2load(struct mst_plan *plan, char *const *argv)
     plan->concurrency = plan->connections = mst_option_number(argv, &clients, 1);
     if (per_client > 0 && per_client < UINT32_MAX && plan->concurrency < UINT32_MAX)
         plan->concurrency *= per_client;
-    plan->threads = mst_option_number(argv, &threads, 1);
+    plan->threads = mst_option_number(argv, &threads, H2LOAD_THREADS);
     if (duration_ns > 0) {
         plan->abandons = true;
         plan->timeout_ns = duration_ns + mst_option_time(argv, &warm_up, MST_NS_PER_S, 0) +
@@ -164,10 +165,20 @@ static int read_h2load_row(struct mst_row_reader *reader, struct mst_client_row 
     return row->start_ns >= reader->started_ns;
 }
 
+/* It takes no more threads than clients. */
+static const struct mst_level_flag level_flags[] = {
+    { { { "-c", "--clients" }, false }, "{clients}", 0 },
+    { { { "-D", "--duration" }, false }, "{seconds}", 0 },
+    { { { "-t", "--threads" }, false }, "{threads}", H2LOAD_THREADS },
+    { { { "-n", "--requests" }, false }, NULL, 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_h2load = {
     .name = "h2load",
     .package = "nghttp2-client",
     .version_flag = "--version",
+    .level_flags = level_flags,
     .prepare = prepare_h2load,
     .parse = parse_h2load,
     .read_row = read_h2load_row,

@@ -214,12 +214,20 @@ static int read_hey_row(struct mst_row_reader *reader, struct mst_client_row *ro
     return 1;
 }
 
+static const struct mst_level_flag level_flags[] = {
+    { { { "-c" }, true }, "{clients}", 0 },
+    { { { "-z" }, true }, "{seconds}s", 0 },
+    { { { "-n" }, true }, NULL, 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_hey = {
     .name = "hey",
     .package = "hey",
     .rows_omit_failures = true,
     .follows_redirects = true,
     .failure_mark = "Error distribution:\n",
+    .level_flags = level_flags,
     .prepare = prepare_hey,
     .parse = parse_hey,
     .read_header = read_hey_header,

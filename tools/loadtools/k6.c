@@ -345,11 +345,20 @@ static int read_k6_row(struct mst_row_reader *reader, struct mst_client_row *row
     return 0;
 }
 
+static const struct mst_level_flag level_flags[] = {
+    { { { "--vus", "-u" }, false }, "{clients}", 0 },
+    { { { "--duration", "-d" }, false }, "{seconds}s", 0 },
+    { { { "--iterations", "-i" }, false }, NULL, 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_k6 = {
     .name = "k6",
     .version_flag = "version",
     .follows_redirects = true,
     .failure_mark = " error=\"",
+    .level_flags = level_flags,
+    .level_word = "run",
     .prepare = prepare_k6,
     .read_header = read_k6_header,
     .read_row = read_k6_row,

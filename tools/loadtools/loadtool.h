@@ -144,6 +144,8 @@ struct mst_printed {
     size_t      out_n, err_n;
 };
 
+struct mst_level_flag;
+
 struct mst_loadtool {
     const char *name;
     const char *package;              /* Debian's; NULL: none */
@@ -155,6 +157,11 @@ struct mst_loadtool {
     const char *failure_mark;         /* behind it in its output stands, on the same line or the
                                        * next, why a request failed; NULL: it does not say */
     enum mst_failed_among failed_among;
+    /* The flags that set its load, and the word behind which they go, NULL: its name (level.h).
+     * NULL: it has no such flags. */
+    const struct mst_level_flag *level_flags;
+    const char *level_word;
+    uint64_t    clients_most;         /* it takes no more clients; 0: no limit */
 
     /* Fills plan for argv (NULL at its end). rows_fd is open for writing, the
      * tool will inherit it; -1: no flags wanted. 0, or -1 with a sentence. */

@@ -269,12 +269,22 @@ const struct mst_loadtool mst_loadtool_locust_rows = {
     .read_row = read_rows_row,
 };
 
+/* All users begin at once. */
+static const struct mst_level_flag level_flags[] = {
+    { { { "-u", "--users" }, false }, "{clients}", 0 },
+    { { { "-r", "--spawn-rate" }, false }, "{clients}", 0 },
+    { { { "-t", "--run-time" }, false }, "{seconds}s", 0 },
+    { { { "--headless" }, false }, "", 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_locust = {
     .name = "locust",
     .version_flag = "--version",
     .follows_redirects = true,
     .failed_from_status = 400,
     .failed_among = MST_FAILED_AMONG,
+    .level_flags = level_flags,
     .prepare = prepare_locust,
     .parse = parse_locust,
 };

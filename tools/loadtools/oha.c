@@ -214,12 +214,20 @@ static int read_oha_row(struct mst_row_reader *reader, struct mst_client_row *ro
     return 1;
 }
 
+static const struct mst_level_flag level_flags[] = {
+    { { { "-c" }, false }, "{clients}", 0 },
+    { { { "-z" }, false }, "{seconds}s", 0 },
+    { { { "-n" }, false }, NULL, 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_oha = {
     .name = "oha",
     .version_flag = "--version",
     .rows_omit_failures = true,
     .follows_redirects = true,
     .failure_mark = "\"errorDistribution\": {\n",
+    .level_flags = level_flags,
     .prepare = prepare_oha,
     .parse = parse_oha,
     .read_header = read_oha_header,

@@ -134,6 +134,13 @@ static int parse_siege(struct mst_client_result *r, const struct mst_plan *plan,
     return 0;
 }
 
+static const struct mst_level_flag level_flags[] = {
+    { { { "-c", "--concurrent" }, false }, "{clients}", 0 },
+    { { { "-t", "--time" }, false }, "{seconds}S", 0 },
+    { { { "-r", "--reps" }, false }, NULL, 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_siege = {
     .name = "siege",
     .package = "siege",
@@ -141,6 +148,8 @@ const struct mst_loadtool mst_loadtool_siege = {
     .follows_redirects = true,
     .failed_from_status = 500,
     .failure_mark = "error\033[0m] ",
+    .level_flags = level_flags,
+    .clients_most = SIEGE_USERS_MAX,
     .prepare = prepare_siege,
     .parse = parse_siege,
 };

@@ -53,6 +53,17 @@ struct mst_option {
     bool        go;
 };
 
+/* A flag that an adapter sets for a load that is open (level.h): its first name is written.
+ * `value` has open places; "": the flag takes none; NULL: the flag contradicts the others, and is
+ * taken away. An array of these ends with one that has no name. Besides the places of a command
+ * there is {threads}: the number that the command says, or `otherwise`, but not more than the
+ * clients; and {equal-threads}: so few that all have the same number of clients. */
+struct mst_level_flag {
+    struct mst_option option;
+    const char *value;
+    uint64_t    otherwise;
+};
+
 /* Its value. NULL: it is not there. */
 const char *mst_option(char *const *argv, const struct mst_option *option);
 

@@ -87,10 +87,18 @@ static int read_vegeta_row(struct mst_row_reader *reader, struct mst_client_row 
     return 1;
 }
 
+static const struct mst_level_flag level_flags[] = {
+    { { { "-rate" }, true }, "{rate}", 0 },
+    { { { "-duration" }, true }, "{seconds}s", 0 },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_vegeta = {
     .name = "vegeta",
     .version_flag = "-version",
     .follows_redirects = true,
+    .level_flags = level_flags,
+    .level_word = "attack",
     .prepare = prepare_vegeta,
     .read_row = read_vegeta_row,
 };

@@ -20,6 +20,7 @@
 #include "loadtools/text.h"
 
 #define WRK_CONNECTIONS 10u
+#define WRK_THREADS   2u
 #define WRK_SECONDS   10u                   /* -d and --timeout, where the user says nothing */
 #define WRK_TIMEOUT_S 2u
 #define WRK_GRACE_NS  (30 * MST_NS_PER_S)
@@ -40,7 +41,7 @@ static int prepare_wrk(struct mst_plan *plan, char *const *argv, int rows_fd,
         return -1;
     plan->added_for = "its percentiles";
     plan->stop_signal = SIGINT;
-    plan->threads = mst_option_number(argv, &threads, 2);
+    plan->threads = mst_option_number(argv, &threads, WRK_THREADS);
     plan->connections = mst_option_number(argv, &connections, WRK_CONNECTIONS);
     plan->abandons = true;
     plan->timeout_ns = mst_option_time(argv, &duration, MST_NS_PER_S, WRK_SECONDS * MST_NS_PER_S) +
@@ -128,12 +129,21 @@ static int parse_wrk(struct mst_client_result *r, const struct mst_plan *plan,
     return 0;
 }
 
+/* It gives each thread the same number of connections, and leaves out those that remain. */
+static const struct mst_level_flag level_flags[] = {
+    { { { "-c", "--connections" }, false }, "{clients}", 0 },
+    { { { "-d", "--duration" }, false }, "{seconds}s", 0 },
+    { { { "-t", "--threads" }, false }, "{equal-threads}", WRK_THREADS },
+    { .value = NULL },
+};
+
 const struct mst_loadtool mst_loadtool_wrk = {
     .name = "wrk",
     .package = "wrk",
     .version_flag = "-v",
     .failed_among = MST_FAILED_TIMEOUTS_AMONG,
     .failure_mark = "Socket errors: ",
+    .level_flags = level_flags,
     .prepare = prepare_wrk,
     .parse = parse_wrk,
 };

@@ -267,7 +267,8 @@ struct trial { double rate, mean, stretch; };
 
 static struct trial try_it(const struct mst_model_run *r)
 {
-    struct mst_simulation how = { .seed = 1, .seconds = seconds_of(r), .most_requests = REQUESTS_EACH,
+    struct mst_simulation how = { .seed = 1, .seconds = seconds_of(r),
+                                  .most_requests = REQUESTS_EACH,
                                   .warm_up = warm_up(&r->system, r), .at_front = !r->by_client };
     apr_pool_t *one = mst_pool_new(r->pool);
     struct mst_simulated s = { 0 };

@@ -18,6 +18,9 @@ struct mst_recording_options {
     char *const *command;         /* NULL at its end; NULL: none, until interrupted */
     char *const *environment;     /* the command's, NULL at its end; NULL: mpmstat's own */
     uint64_t     timeout_ns;      /* 0: the adapter's, or else MST_RECORDING_TIMEOUT_NS */
+    /* End the load when its rate has been steady for as long, at the latest after the longest time:
+     * the run is complete then. 0: the load ends by itself. */
+    uint64_t     steady_ns, longest_ns;
     bool         add_flags;       /* let the adapter add flags to the command */
     bool         memory;          /* read the servers' memory */
     bool         verbose;         /* show the load tool's output as it comes */

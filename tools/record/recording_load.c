@@ -65,16 +65,15 @@ int mst_recording_start_load(struct mst_recording *r)
     for (i = 0; i < r->sampler_count; i++)
         mst_sampler_load_began(&r->samplers[i], r->started_ns,
                                MST_MEMORY_ROUND_NS * i / r->sampler_count);
-    if (r->options->progress != NULL) {
-        look = mst_live_look_at(r->samplers, r->sampler_count, r->started_ns);
-        mst_live_begin(&r->live, r->options->progress, &look);
-    }
+    look = mst_live_look_at(r->samplers, r->sampler_count, r->started_ns);
+    mst_live_begin(&r->live, r->options->progress, &look);
     if (mst_archive_started(r->archive, r->run_id, r->end.started_ns) != 0)
         return mst_recording_archive_failed(r);
     return MST_EXIT_OK;
 }
 
-/* Called on ^C and on the timeout. The load tool may still print its results. */
+/* Called on ^C, on the timeout and where the load has been long enough. The load tool may still
+ * print its results. */
 static void stop_load(struct mst_recording *r, enum mst_outcome outcome)
 {
     if (r->end.outcome == MST_OUTCOME_UNFINISHED)
@@ -127,13 +126,25 @@ static int sample_ports(struct mst_recording *r, uint64_t now_ns)
 /* After the samples have been taken: the line never delays one. */
 static void show_progress(struct mst_recording *r)
 {
+    if (r->options->progress != NULL)
+        mst_live_draw(&r->live);
+}
+
+/* Takes the latest samples, and ends a load that has been steady for long enough. */
+static void look_at_load(struct mst_recording *r)
+{
     struct mst_live_look look;
 
-    if (r->options->progress == NULL)
+    if (r->options->progress == NULL && r->options->steady_ns == 0)
         return;
     look = mst_live_look_at(r->samplers, r->sampler_count, mst_now_ns());
     mst_live_see(&r->live, &look);
-    mst_live_draw(&r->live);
+    if (r->options->steady_ns == 0 || r->end.outcome != MST_OUTCOME_UNFINISHED)
+        return;
+    mst_steady_see(&r->steady, look.at_ns, r->live.now.requests);
+    if (mst_steady_is(&r->steady, r->options->steady_ns) ||
+        look.at_ns - r->started_ns >= r->options->longest_ns)
+        stop_load(r, MST_OUTCOME_COMPLETE);
 }
 
 void mst_recording_end_progress(const struct mst_recording *r)
@@ -271,6 +282,7 @@ static int follow_load(struct mst_recording *r)
         is_over = r->runner == NULL && r->end.outcome != MST_OUTCOME_UNFINISHED;
         if (!is_over && sample_servers(r, now) != 0)
             return mst_recording_archive_failed(r);
+        look_at_load(r);
         show_progress(r);
         now = mst_now_ns();
         nth = next_sample(nth, began, now);

@@ -17,6 +17,7 @@
 #include "record/load.h"
 #include "record/recording.h"
 #include "record/sampler.h"
+#include "record/steady.h"
 #include "record/thinning.h"
 #include "source/target.h"
 #include "system/preflight.h"
@@ -66,7 +67,8 @@ struct mst_recording {
     uint64_t            handed_over_ns;     /* the archive before ended then; 0: there was none */
     uint64_t            handed_over_wall_ns;
     uint64_t            ports_due_ns, machine_due_ns;
-    struct mst_live     live;               /* where options->progress is set */
+    struct mst_live     live;               /* what is going on, and how steadily */
+    struct mst_steady   steady;
     cpu_set_t           servers_cpus;       /* where there are others that no server may use */
     bool                servers_have_few_cpus;
     uint64_t            process_before_ns, process_ns;   /* struct mst_machine's: first, latest */

@@ -10,7 +10,7 @@ import boards
 import build
 import tool
 
-VERBS = ["status", "top", "export", "record", "report", "compare", "fields"]
+VERBS = ["status", "top", "export", "record", "capacity", "report", "compare", "fields"]
 
 
 def test_help_lists_the_verbs():

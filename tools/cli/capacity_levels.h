@@ -1,0 +1,34 @@
+/* capacity_levels.h - the levels of mpmstat capacity as its archive has them: a run each. */
+#ifndef MPMSTAT_CAPACITY_LEVELS_H
+#define MPMSTAT_CAPACITY_LEVELS_H
+
+#include "archive/archive.h"
+#include "loadtools/level.h"
+#include "report/capacity.h"
+
+#define MST_CAPACITY_MOST 10000000u   /* no level is higher */
+
+/* In ascending order. Begins with a pool, a command and what is promised. */
+struct mst_capacity_levels {
+    apr_pool_t *pool;
+    const struct mst_level_command *command;
+    const struct mst_slo           *slo;
+    const char                     *archive;
+    uint64_t    seconds;                   /* of {seconds} in the command */
+    size_t      count;
+    struct mst_level        *levels;
+    struct mst_capacity_run *runs;
+};
+
+/* The name of a level's run: "capacity 40 clients". */
+const char *mst_capacity_name(apr_pool_t *pool, bool by_rate, uint64_t at);
+
+/* Adds the levels that the archive has already; there need not be one. Refuses levels of another
+ * command. Returns an enum mst_exit. */
+int mst_capacity_go_on(struct mst_capacity_levels *levels);
+
+/* Adds the level of a run that has just been recorded; tool_failed: its load tool did. The same. */
+int mst_capacity_add(struct mst_capacity_levels *levels, uint64_t at, int64_t run_id,
+                     bool tool_failed);
+
+#endif

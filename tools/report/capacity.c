@@ -1,0 +1,326 @@
+/* capacity.c - see capacity.h. */
+#include "report/capacity.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "analysis/finding.h"
+#include "console/format.h"
+#include "doc/table.h"
+#include "render/json_writer.h"
+
+static const char *load_words(const struct mst_capacity *c, uint64_t at)
+{
+    if (c->by_rate)
+        return mst_pool_printf(c->pool, "%s requests per second", mst_format_count(at).text);
+    return mst_pool_printf(c->pool, "%s %s", mst_format_count(at).text,
+                           at == 1 ? "client" : "clients");
+}
+
+bool mst_slo_broken(const struct mst_slo *slo, const struct mst_capacity_run *run,
+                    enum mst_percentile *which)
+{
+    enum mst_percentile p;
+
+    for (p = 0; p < MST_PERCENTILE_COUNT; p++)
+        if (slo->most_ns[p] > 0 && run->times_ns[p] != MST_UNKNOWN &&
+            run->times_ns[p] > slo->most_ns[p]) {
+            *which = p;
+            return true;
+        }
+    return false;
+}
+
+double mst_capacity_rate(const struct mst_capacity *c)
+{
+    return c->search.has_best ? c->levels[c->search.best].rate : 0;
+}
+
+/* ---- the limit ------------------------------------------------------------------- */
+
+static bool says_something(const struct mst_capacity_run *run)
+{
+    return run->has_finding && run->code != MST_CODE_NOTHING && run->code != MST_CODE_TOO_SHORT &&
+           run->code != MST_CODE_CANNOT_TELL;
+}
+
+/* The run that says what is the limit: from the knee on the first in which something ran out, else,
+ * where a limit was met, the first that found anything. At the knee itself nothing has to wait yet.
+ * NULL: no run says. */
+static const struct mst_capacity_run *find_limit(const struct mst_capacity *c)
+{
+    bool was_met = c->search.end != MST_SEARCH_RISES && c->search.end != MST_SEARCH_MOST;
+    const struct mst_capacity_run *other = NULL, *run;
+    size_t i;
+
+    for (i = c->search.has_best ? c->search.knee : 0; i < c->count; i++) {
+        run = &c->runs[i];
+        if (says_something(run) && mst_code_ran_out(run->code) && run->code != MST_CODE_GENERATOR)
+            return run;
+        if (other == NULL && says_something(run) && was_met)
+            other = run;
+    }
+    return other;
+}
+
+/* Whether the load tool made as much as it can: a server that takes more has the same curve. */
+static bool tool_is_limit(const struct mst_capacity *c)
+{
+    const struct mst_capacity_run *limit = c->search.end == MST_SEARCH_FLAT ? find_limit(c) : NULL;
+
+    return c->search.end == MST_SEARCH_TOOL ||
+           (limit != NULL && limit->code == MST_CODE_GENERATOR);
+}
+
+bool mst_capacity_is_least(const struct mst_capacity *c)
+{
+    return c->search.has_best && (c->search.end == MST_SEARCH_MOST ||
+                                  c->search.end == MST_SEARCH_RISES || tool_is_limit(c));
+}
+
+/* Whether the load was raised until it was too much for the server. */
+static bool is_known(const struct mst_capacity *c)
+{
+    return c->search.has_best && !mst_capacity_is_least(c);
+}
+
+/* ---- sentences ------------------------------------------------------------------- */
+
+/* Why a level is too much. */
+static const char *trouble(const struct mst_capacity *c, size_t level)
+{
+    const struct mst_capacity_run *run = &c->runs[level];
+    enum mst_percentile which = MST_P50;
+
+    switch (c->levels[level].is) {
+    case MST_LEVEL_BROKEN:
+        mst_slo_broken(&c->slo, run, &which);
+        return mst_pool_printf(c->pool, "%s is %s", mst_percentile_names[which],
+                               mst_format_time(run->times_ns[which]).text);
+    case MST_LEVEL_FAILED:
+        if (run->tool_failed)
+            return "the load tool fails";
+        if (run->requests == 0)
+            return "no request is answered";
+        return mst_pool_printf(c->pool, "%s of %s requests fail",
+                               mst_format_count(run->failed).text,
+                               mst_format_count(run->requests).text);
+    case MST_LEVEL_SHORT:
+        return mst_pool_printf(c->pool, "only %s are done", mst_format_real(
+                                   c->levels[level].rate).text);
+    default:
+        return "it is too much";
+    }
+}
+
+/* Where the knee is, and what is behind it. */
+static const char *knee_words(const struct mst_capacity *c)
+{
+    const struct mst_search *s = &c->search;
+    const char *at = load_words(c, c->levels[s->knee].at);
+
+    if (tool_is_limit(c))
+        return mst_pool_printf(c->pool, "with %s the load tool itself is the limit",
+                               load_words(c, c->levels[s->best].at));
+    if (s->ceiling < c->count)
+        return mst_pool_printf(c->pool, "with %s; with %s %s", load_words(c, c->levels[s->best].at),
+                               load_words(c, c->levels[s->ceiling].at), trouble(c, s->ceiling));
+    if (s->end == MST_SEARCH_MOST)
+        return mst_pool_printf(c->pool, "with %s, which is as high as the load may be",
+                               load_words(c, c->levels[s->best].at));
+    if (s->end == MST_SEARCH_RISES)
+        return mst_pool_printf(c->pool, "with %s, and the rate still grew",
+                               load_words(c, c->levels[s->best].at));
+    if (s->next != 0 && s->high - s->low > 1)
+        return mst_pool_printf(c->pool, "the knee is between %" PRIu64 " and %s", s->low, at);
+    return mst_pool_printf(c->pool, "from %s on, more hardly add any", at);
+}
+
+static const char *verdict(const struct mst_capacity *c)
+{
+    const char *within = c->slo.text == NULL ? "" :
+                         mst_pool_printf(c->pool, " within %s", c->slo.text);
+
+    if (c->count == 0)
+        return "It is not known what the server takes: no level was measured.";
+    if (!c->search.has_best)
+        return mst_pool_printf(c->pool, "The server does not take the lowest load%s: with %s %s.",
+                               within, load_words(c, c->levels[0].at), trouble(c, 0));
+    return mst_pool_printf(c->pool, "The server takes %s%s requests per second%s: %s.",
+                           mst_capacity_is_least(c) ? "at least " : "",
+                           mst_format_real(mst_capacity_rate(c)).text, within, knee_words(c));
+}
+
+/* Why the search ended before all was known; NULL: it did not. */
+static const char *cut_short(const struct mst_capacity *c)
+{
+    if (c->search.next == 0)
+        return NULL;
+    if (c->interrupted)
+        return mst_pool_printf(c->pool, "It was interrupted; next would be %s. The same command "
+                               "with -o %s goes on.", load_words(c, c->search.next), c->archive);
+    if (c->time_is_up)
+        return mst_pool_printf(c->pool, "The time is up (--within); next would be %s. The same "
+                               "command with -o %s goes on.", load_words(c, c->search.next),
+                               c->archive);
+    return NULL;
+}
+
+/* ---- text ------------------------------------------------------------------------ */
+
+static void put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
+{
+    const struct mst_doc_column columns[] = {
+        { c->by_rate ? "asked per s" : "clients", .kind = MST_DOC_NUMBER,
+          .quantity = MST_QUANTITY_COUNT },
+        { "requests per second", .kind = MST_DOC_NUMBER, .word = "per s" },
+        { "p50", .kind = MST_DOC_NUMBER, .quantity = MST_QUANTITY_TIME },
+        { "p95", .kind = MST_DOC_NUMBER, .quantity = MST_QUANTITY_TIME },
+        { "failed", .kind = MST_DOC_NUMBER, .quantity = MST_QUANTITY_COUNT },
+        { "run", .kind = MST_DOC_NUMBER, .quantity = MST_QUANTITY_COUNT },
+        { "what it found", .kind = MST_DOC_NAME },
+    };
+    static const char *const remarks[MST_LEVEL_IS_COUNT] = {
+        [MST_LEVEL_GOOD] = "", [MST_LEVEL_FAILED] = " (failures)",
+        [MST_LEVEL_BROKEN] = " (the promise breaks)", [MST_LEVEL_SHORT] = " (too few are done)",
+        [MST_LEVEL_TOOL] = " (the load tool is the limit)",
+    };
+    struct mst_doc_table t;
+    size_t i;
+
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < c->count; i++) {
+        const struct mst_level *level = &c->levels[i];
+        const struct mst_capacity_run *run = &c->runs[i];
+        bool is_knee = is_known(c) && i == c->search.knee;
+
+        mst_doc_row(&t, level->is != MST_LEVEL_GOOD ? MST_STYLE_WARNING :
+                    is_knee ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
+        mst_doc_number(&t, level->at);
+        mst_doc_real(&t, level->rate, mst_format_real(level->rate).text);
+        mst_doc_number(&t, run->times_ns[MST_P50]);
+        mst_doc_number(&t, run->times_ns[MST_P95]);
+        mst_doc_number(&t, run->failed);
+        mst_doc_number(&t, (uint64_t)run->id);
+        mst_doc_words(&t, "%s%s", run->has_finding ? mst_code_names[run->code] : "",
+                      is_knee ? " (the knee)" : remarks[level->is]);
+    }
+    mst_doc_table_end(&t, doc, "Levels", "numbers");
+}
+
+void mst_capacity_verdict(const struct mst_doc *doc, const struct mst_capacity *c)
+{
+    mst_doc_paragraph(doc, MST_STYLE_STRONG, "%s", verdict(c));
+}
+
+void mst_capacity_text(const struct mst_doc *doc, const struct mst_capacity *c)
+{
+    const struct mst_capacity_run *limit = find_limit(c);
+    const char *cut = cut_short(c);
+
+    mst_capacity_verdict(doc, c);
+    if (limit != NULL)
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s %s (run %" PRId64 "): %s%s%s",
+                          mst_code_ran_out(limit->code) ? "What ran out first is" :
+                          "What limits it is", mst_code_names[limit->code], limit->id, limit->text,
+                          limit->action[0] != '\0' ? " " : "", limit->action);
+    else if (is_known(c))
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "No run says what limits it.");
+    if (cut != NULL)
+        mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s", cut);
+    mst_doc_space(doc);
+    put_levels(doc, c);
+    mst_doc_space(doc);
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "Each level is a run: mpmstat report %s", c->archive);
+}
+
+/* ---- JSON ------------------------------------------------------------------------ */
+
+static void put_real(struct mst_json *j, const char *key, double value)
+{
+    mst_json_value(j, key);
+    mst_real_put(j->out, value, "null");
+}
+
+static const char *load_key(const struct mst_capacity *c)
+{
+    return c->by_rate ? "rate" : "clients";
+}
+
+static void put_knee(struct mst_json *j, const struct mst_capacity *c)
+{
+    const struct mst_search *s = &c->search;
+
+    if (!is_known(c)) {
+        mst_json_value(j, "knee");
+        mst_sink_puts(j->out, "null");
+        return;
+    }
+    mst_json_begin(j, "knee", '{');
+    mst_json_count(j, load_key(c), c->levels[s->knee].at);
+    put_real(j, "requests_per_second", c->levels[s->knee].rate);
+    mst_json_count(j, "low", s->low);
+    mst_json_count(j, "high", s->high);
+    mst_json_end(j, '}');
+}
+
+static void put_limit(struct mst_json *j, const struct mst_capacity *c)
+{
+    const struct mst_capacity_run *limit = find_limit(c);
+
+    if (limit == NULL) {
+        mst_json_value(j, "limit");
+        mst_sink_puts(j->out, "null");
+        return;
+    }
+    mst_json_begin(j, "limit", '{');
+    mst_json_string(j, "code", mst_code_names[limit->code]);
+    mst_json_string(j, "sentence", limit->text);
+    mst_json_string(j, "action", limit->action[0] != '\0' ? limit->action : NULL);
+    mst_json_count(j, "run", (uint64_t)limit->id);
+    mst_json_end(j, '}');
+}
+
+static void put_level(struct mst_json *j, const struct mst_capacity *c, size_t i)
+{
+    const struct mst_capacity_run *run = &c->runs[i];
+
+    mst_json_begin(j, NULL, '{');
+    mst_json_count(j, load_key(c), c->levels[i].at);
+    mst_json_count(j, "run", (uint64_t)run->id);
+    put_real(j, "requests_per_second", c->levels[i].rate);
+    mst_json_seconds(j, "p50_seconds", run->times_ns[MST_P50]);
+    mst_json_seconds(j, "p95_seconds", run->times_ns[MST_P95]);
+    mst_json_count(j, "requests", run->requests);
+    mst_json_count(j, "failed", run->failed);
+    mst_json_string(j, "is", mst_level_is_names[c->levels[i].is]);
+    mst_json_string(j, "runs_out", run->has_finding && mst_code_ran_out(run->code) ?
+                                   mst_code_names[run->code] : NULL);
+    mst_json_string(j, "finding", run->has_finding ? mst_code_names[run->code] : NULL);
+    mst_json_end(j, '}');
+}
+
+void mst_capacity_json(struct mst_sink *sink, const struct mst_capacity *c)
+{
+    struct mst_json j = { .out = sink, .spaced = true };
+    size_t i;
+
+    mst_json_begin(&j, NULL, '{');
+    mst_json_string(&j, "verdict", verdict(c));
+    mst_json_string(&j, "archive", c->archive);
+    mst_json_string(&j, "command", c->command);
+    mst_json_string(&j, "slo", c->slo.text);
+    put_real(&j, "requests_per_second", c->search.has_best ? mst_capacity_rate(c) : NAN);
+    mst_json_bool(&j, "at_least", mst_capacity_is_least(c));
+    mst_json_string(&j, "ended_by", mst_search_end_names[c->search.end]);
+    mst_json_bool(&j, "complete", c->count > 0 && c->search.next == 0);
+    mst_json_bool(&j, "interrupted", c->interrupted);
+    put_knee(&j, c);
+    put_limit(&j, c);
+    mst_json_begin(&j, "levels", '[');
+    for (i = 0; i < c->count; i++)
+        put_level(&j, c, i);
+    mst_json_end(&j, ']');
+    mst_json_end(&j, '}');
+    mst_sink_puts(sink, "\n");
+}

@@ -1,0 +1,54 @@
+/* capacity.h - what a server takes, in words, as a table and as JSON: mpmstat capacity. */
+#ifndef MPMSTAT_REPORT_CAPACITY_H
+#define MPMSTAT_REPORT_CAPACITY_H
+
+#include "analysis/summary.h"
+#include "capacity/search.h"
+#include "doc/doc.h"
+#include "memory/pool.h"
+
+/* What is promised. */
+struct mst_slo {
+    const char *text;                             /* as the user said it; NULL: nothing is */
+    uint64_t    most_ns[MST_PERCENTILE_COUNT];    /* 0: not this one */
+};
+
+/* What the run of a level says besides its rate. */
+struct mst_capacity_run {
+    int64_t     id;
+    uint64_t    times_ns[MST_PERCENTILE_COUNT];   /* MST_UNKNOWN: too few, or not known */
+    uint64_t    requests, failed;                 /* requests 0: none was done */
+    bool        tool_failed;
+    /* What ran out, or else its first finding. */
+    bool          has_finding;
+    enum mst_code code;
+    const char   *text, *action;
+};
+
+struct mst_capacity {
+    apr_pool_t *pool;
+    const char *archive, *command;                /* command: with its open places */
+    bool        by_rate;
+    struct mst_slo slo;
+    const struct mst_level        *levels;
+    const struct mst_capacity_run *runs;          /* of the same levels */
+    size_t      count;
+    struct mst_search search;
+    bool        time_is_up, interrupted;
+};
+
+/* Whether a time that is promised is longer, and which is. */
+bool mst_slo_broken(const struct mst_slo *slo, const struct mst_capacity_run *run,
+                    enum mst_percentile *which);
+
+/* What it takes: the rate of the best level, 0: it is not known. It takes more where at_least. */
+double mst_capacity_rate(const struct mst_capacity *c);
+bool   mst_capacity_is_least(const struct mst_capacity *c);
+
+void mst_capacity_text(const struct mst_doc *doc, const struct mst_capacity *c);
+/* The sentence alone. */
+void mst_capacity_verdict(const struct mst_doc *doc, const struct mst_capacity *c);
+/* An object, with a line's end. Its names are promises. */
+void mst_capacity_json(struct mst_sink *sink, const struct mst_capacity *c);
+
+#endif
