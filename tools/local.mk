@@ -274,10 +274,13 @@ libmpmstat_tool_la_SOURCES = \
 	tools/loadtools/tsung.c \
 	tools/loadtools/vegeta.c \
 	tools/loadtools/wrk.c \
+	tools/model/arrivals.c \
+	tools/model/building.h \
 	tools/model/change.c \
 	tools/model/change.h \
 	tools/model/event_queue.c \
 	tools/model/event_queue.h \
+	tools/model/limits.c \
 	tools/model/predict.c \
 	tools/model/predict.h \
 	tools/model/recorded.c \
@@ -285,6 +288,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/model/simulate.c \
 	tools/model/simulate.h \
 	tools/model/system.h \
+	tools/model/unseen.c \
+	tools/model/works.c \
 	tools/record/generator_clock.c \
 	tools/record/generator_clock.h \
 	tools/memory/pool.c \

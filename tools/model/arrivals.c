@@ -1,0 +1,116 @@
+/* arrivals.c - how the recorded requests came, and what was measured of them: see building.h. */
+#include <string.h>
+
+#include "archive/query.h"
+#include "base/saturate.h"
+#include "model/building.h"
+
+#define CLIENTS_MOST     100000u  /* no load tool has more */
+#define DEFAULT_TIMEOUT  5.0      /* Apache's KeepAliveTimeout, in seconds */
+
+static double first_known(uint64_t a, uint64_t b)
+{
+    return a != MST_UNKNOWN ? mst_in_seconds(a) : mst_in_seconds(b);
+}
+
+void mst_building_measure(struct mst_model_run *r)
+{
+    const struct mst_summary_client *c = &r->summary->client;
+    const struct mst_summary_times *total = &r->front->phases[MST_PHASE_TOTAL];
+
+    r->by_client = c->known && c->times.p50_ns != MST_UNKNOWN && !c->corrected;
+    r->step = r->by_client ? mst_or_zero(mst_in_seconds(c->time_step_ns)) : 0;
+    r->measured.rate = (double)mst_summary_rate_milli(r->summary, r->front) / 1000;
+    if (r->by_client)
+        r->measured = (struct mst_measured){
+            r->measured.rate, first_known(c->times.mean_ns, total->mean_ns),
+            mst_in_seconds(mst_summary_percentile(&c->times, MST_P50)),
+            mst_in_seconds(mst_summary_percentile(&c->times, MST_P90)),
+            mst_in_seconds(mst_summary_percentile(&c->times, MST_P95)),
+            mst_in_seconds(mst_summary_percentile(&c->times, MST_P99)),
+        };
+    else
+        r->measured = (struct mst_measured){
+            r->measured.rate, mst_in_seconds(total->mean_ns),
+            mst_in_seconds(mst_summary_percentile(total, MST_P50)),
+            mst_in_seconds(mst_summary_percentile(total, MST_P90)),
+            mst_in_seconds(mst_summary_percentile(total, MST_P95)),
+            mst_in_seconds(mst_summary_percentile(total, MST_P99)),
+        };
+}
+
+/* Prefork's and worker's connections keep a worker while they are idle. */
+bool mst_building_make_keepalive(struct mst_model_run *r)
+{
+    static const char sql[] = "SELECT count(*) AS number FROM server_requests WHERE "
+                              "server_id = :id AND ghost = 0 AND nth = 0";
+    static const char timeout[] = "SELECT CAST(value AS REAL) AS seconds FROM settings WHERE "
+                                  "server_id = :id AND name = 'KeepAliveTimeout'";
+    struct mst_model_load *load = &r->system.load;
+    const char *mpm = r->front->mpm;
+    struct mst_query q;
+    double connections, seconds = 0;
+
+    if (mpm == NULL || strcmp(mpm, "event") == 0)
+        return true;
+    q = mst_query_ask(r->db, sql, r->front->id);
+    connections = mst_query_next(&q) ? mst_row_real(&q, "number") : 0;
+    if (!mst_query_done(&q))
+        return false;
+    if (mst_query_has_table(r->db, "settings")) {
+        q = mst_query_ask(r->db, timeout, r->front->id);
+        seconds = mst_query_next(&q) ? mst_row_real(&q, "seconds") : 0;
+        if (!mst_query_done(&q))
+            return false;
+    }
+    if (connections > 0 && (double)r->front->requests > 1.05 * connections) {
+        load->requests_a_connection = (double)r->front->requests / connections;
+        load->keepalive_timeout = seconds > 0 ? seconds : DEFAULT_TIMEOUT;
+    }
+    return true;
+}
+
+/* How much longer a request takes for the client than for the server: where it is known of each
+ * request, else of their middle. A mean has the time in which the load begins and ends, too. */
+static double outside_of(const struct mst_model_run *r)
+{
+    const struct mst_summary_client *c = &r->summary->client;
+
+    if (c->join.by != MST_JOIN_NONE && c->join.apart.count > 0)
+        return mst_in_seconds(c->join.apart.p50_ns);
+    return fmax(mst_or_zero(r->measured.p50 - mst_in_seconds(r->front->phases[MST_PHASE_TOTAL].p50_ns)), 0);
+}
+
+void mst_building_make_load(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    const struct mst_summary_client *c = &r->summary->client;
+    struct mst_model_load *load = &r->system.load;
+    double *gaps, cycle, ends;
+    size_t i;
+
+    r->outside_most = r->by_client ? outside_of(r) : 0;
+    load->rate = r->measured.rate;
+    mst_values_sort(&b->starts);
+    gaps = apr_palloc(r->pool, (b->starts.count + 1) * sizeof *gaps);
+    for (i = 1; i < b->starts.count; i++)
+        gaps[i - 1] = mst_in_seconds(b->starts.items[i] - b->starts.items[i - 1]);
+    load->gaps = gaps;
+    load->gap_count = b->starts.count > 0 ? b->starts.count - 1 : 0;
+    load->arrivals = MST_ARRIVALS_RECORDED;
+    if (!c->known || c->concurrency == MST_UNKNOWN || c->concurrency == 0 ||
+        c->concurrency > CLIENTS_MOST)
+        return;
+    load->arrivals = MST_ARRIVALS_CLOSED;
+    load->clients = (uint32_t)c->concurrency;
+    cycle = (double)load->clients / r->measured.rate;
+    /* As the load ends, each client has a request that is half done, or none to do any more. */
+    ends = r->measured.mean / 2 * load->clients / (double)r->front->requests;
+    load->think = fmax(cycle - r->measured.mean - ends, 0);
+    /* Of kept connections, the workers tell: what waits for a kept worker when the load ends has
+     * no answer, and is in no mean. */
+    if (load->keepalive_timeout > 0 &&
+        r->front->mean_state_milli[MST_STATE_KEEPALIVE] != MST_UNKNOWN)
+        load->think = (double)r->front->mean_state_milli[MST_STATE_KEEPALIVE] / 1000 /
+                      r->measured.rate;
+}

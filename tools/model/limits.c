@@ -1,0 +1,195 @@
+/* limits.c - how many requests a recorded system lets in at a time, and its CPUs: see building.h. */
+#include <string.h>
+
+#include "archive/query.h"
+#include "base/saturate.h"
+#include "memory/pool.h"
+#include "model/building.h"
+
+/* ---- gates ------------------------------------------------------------------------- */
+
+size_t mst_model_add_gate(struct mst_model_run *r, const char *name, uint64_t limit)
+{
+    struct mst_gate *gate = mst_pool_append(r->pool, &r->system.gates, &r->system.gate_count,
+                                            sizeof *gate);
+
+    gate->name = name;
+    gate->limit = limit < MST_ALWAYS ? (uint32_t)limit : MST_ALWAYS;
+    return r->system.gate_count - 1;
+}
+static void add_workers(struct mst_model_run *r, const struct mst_summary_server *server,
+                        const struct mst_summary_pool *pool)
+{
+    bool is_php = mst_summary_is_php(server);
+    uint64_t limit = pool != NULL ? pool->workers_limit : server->workers_limit;
+    const char *label = pool != NULL ? pool->label : server->pool_count == 1 ?
+                        server->pools[0].label : NULL;
+    struct mst_model_workers *w;
+    size_t gate;
+
+    gate = mst_model_add_gate(r, !is_php ? "apache-workers" : pool == NULL ? "php-workers" :
+                    mst_pool_printf(r->pool, "php-workers %s", pool->label), limit);
+    w = mst_pool_append(r->pool, &r->workers, &r->workers_count, sizeof *w);
+    *w = (struct mst_model_workers){ gate, is_php ? "pm.max_children" : "MaxRequestWorkers", server,
+                                     pool, is_php ? label : NULL };
+}
+
+/* What stands in the server's files, of an FPM in a pool's section; MST_UNKNOWN. */
+static uint64_t setting(struct mst_building *b, const struct mst_model_workers *w, const char *name)
+{
+    static const char sql[] = "SELECT CAST(value AS INTEGER) AS number FROM settings WHERE "
+                              "server_id = :id AND name = :name AND coalesce(section, '') = "
+                              ":section AND value IS NOT NULL";
+    struct mst_query q = mst_query_ask(b->r->db, sql, w->server->id);
+    uint64_t number;
+
+    mst_query_set_text(&q, ":name", name);
+    mst_query_set_text(&q, ":section", w->settings != NULL ? w->settings : "");
+    number = mst_query_next(&q) ? mst_row_number(&q, "number") : MST_UNKNOWN;
+    b->failed |= !mst_query_done(&q);
+    return number;
+}
+
+static bool is_dynamic(struct mst_building *b, const struct mst_model_workers *w)
+{
+    static const char sql[] = "SELECT 1 AS one FROM settings WHERE server_id = :id AND "
+                              "name = 'pm' AND section = :section AND value = 'dynamic'";
+    struct mst_query q = mst_query_ask(b->r->db, sql, w->server->id);
+    bool found;
+
+    mst_query_set_text(&q, ":section", w->settings != NULL ? w->settings : "");
+    found = mst_query_next(&q);
+    b->failed |= !mst_query_done(&q);
+    return found;
+}
+
+/* The workers that were there when the load began; 0: it is not known. */
+static uint64_t workers_at_start(struct mst_building *b, const struct mst_summary_server *server)
+{
+    static const char sql[] = "SELECT idle + reading + handling + sending + keepalive + closing + "
+                              "coalesce(logging, 0) AS number FROM samples WHERE server_id = :id "
+                              "AND idle IS NOT NULL ORDER BY time_ns LIMIT 1";
+    struct mst_query q = mst_query_ask(b->r->db, sql, server->id);
+    uint64_t number = mst_query_next(&q) ? mst_row_number(&q, "number") : MST_UNKNOWN;
+
+    b->failed |= !mst_query_done(&q);
+    return mst_known(number);
+}
+
+/* How the server starts processes under load. The defaults are those of httpd and of FPM. */
+static void make_growth(struct mst_building *b, const struct mst_model_workers *w)
+{
+    struct mst_gate *gate = &b->r->system.gates[w->gate];
+    bool is_php = mst_summary_is_php(w->server), threaded = mst_summary_is_threaded(w->server);
+    uint64_t start = workers_at_start(b, w->server);
+
+    if (start == 0 || start >= gate->limit || !mst_query_has_table(b->r->db, "settings") ||
+        (is_php && (w->pool != NULL || !is_dynamic(b, w))))
+        return;
+    if (is_php)
+        gate->growth = (struct mst_growth){
+            .start = (uint32_t)start, .unit = 1, .missing = true,
+            .min_spare = mst_or_default(setting(b, w, "pm.min_spare_servers"), 1),
+            .max_spare = mst_or_default(setting(b, w, "pm.max_spare_servers"), 1),
+            .most = mst_or_default(setting(b, w, "pm.max_spawn_rate"), 32),
+        };
+    else
+        gate->growth = (struct mst_growth){
+            .start = (uint32_t)start, .most = 32,
+            .unit = threaded ? mst_or_default(setting(b, w, "ThreadsPerChild"), 25) : 1,
+            .min_spare = threaded ? mst_or_default(setting(b, w, "MinSpareThreads"), 75) :
+                                    mst_or_default(setting(b, w, "MinSpareServers"), 5),
+            .max_spare = threaded ? mst_or_default(setting(b, w, "MaxSpareThreads"), 250) :
+                                    mst_or_default(setting(b, w, "MaxSpareServers"), 10),
+        };
+}
+
+/* An FPM's workers are a gate; those of mod_php are Apache's, and CGI has one for each request. */
+static bool has_gate(const struct mst_summary_server *php)
+{
+    return php->sapi_kind == MST_SAPI_FPM && php->workers_limit != MST_UNKNOWN;
+}
+
+static void make_php_gates(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    size_t i;
+
+    b->has_php_gate = r->php != NULL && has_gate(r->php);
+    if (b->has_php_gate && r->php->pool_count <= 1)
+        add_workers(r, r->php, NULL);
+    for (i = 0; b->has_php_gate && r->php->pool_count > 1 && i < r->php->pool_count; i++)
+        if (r->php->pools[i].requests > 0)
+            add_workers(r, r->php, &r->php->pools[i]);
+}
+
+void mst_building_make_gates(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    const struct mst_summary *s = r->summary;
+    size_t i;
+
+    if (!mst_summary_is_php(r->front)) {
+        add_workers(r, r->front, NULL);
+        r->system.gates[0].backlog = mst_or_default(r->front->listen_queue_limit, 0);
+    } else {
+        mst_model_add_gate(r, "", MST_ALWAYS);    /* of a PHP alone; its own gates follow */
+    }
+    make_php_gates(b);
+    for (i = 0; i < r->workers_count; i++)
+        make_growth(b, &r->workers[i]);
+    if (s->client.tool != NULL && s->tool_cpu_ns != MST_UNKNOWN && r->front->local)
+        r->tool_gate = mst_model_add_gate(r, "load tool", s->tool_threads > 0 ? s->tool_threads
+                                                                              : MST_ALWAYS);
+}
+
+/* ---- CPUs -------------------------------------------------------------------------- */
+
+static size_t add_cpus(struct mst_model_run *r, const char *name, double count)
+{
+    struct mst_cpus *cpus = mst_pool_append(r->pool, &r->system.cpus, &r->system.cpus_count,
+                                            sizeof *cpus);
+
+    *cpus = (struct mst_cpus){ name, count };
+    return r->system.cpus_count - 1;
+}
+/* The CPUs that a group's limit leaves a server; those of the machine where there is none. */
+static size_t cpus_of(struct mst_model_run *r, const struct mst_summary_server *server)
+{
+    uint64_t limit = server->resources.group_cpu_limit_milli;
+
+    if (limit == MST_UNKNOWN || r->summary->cpus == MST_UNKNOWN ||
+        limit >= 1000 * r->summary->cpus)
+        return 0;
+    return add_cpus(r, mst_pool_printf(r->pool, "cpu for %s", mst_summary_called(server)),
+                    (double)limit / 1000);
+}
+
+/* CPU time of programs that have nothing to do with the load, and what other machines took. */
+static double taken_by_others(const struct mst_summary *s, double seconds)
+{
+    double taken = mst_or_zero((double)mst_known(s->machine_stolen_milli)) / 1000 * (double)s->cpus;
+    size_t i;
+
+    for (i = 0; i < s->program_count; i++)
+        if (s->programs[i].owner != MST_PROC_SERVER && s->programs[i].owner != MST_PROC_TOOL)
+            taken += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns)) / seconds;
+    return taken;
+}
+
+void mst_building_make_cpus(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    const struct mst_summary *s = r->summary;
+    bool known = s->cpus != MST_UNKNOWN && s->machine_busy_milli != MST_UNKNOWN && r->front->local;
+
+    r->cpus = known ? (double)s->cpus : NAN;
+    r->cpus_taken = known ? taken_by_others(s, mst_in_seconds(s->duration_ns)) : NAN;
+    add_cpus(r, "cpu", known ? fmax(r->cpus - r->cpus_taken, r->cpus / 10) : INFINITY);
+    b->front_cpus = cpus_of(r, r->front);
+    b->php_cpus = b->front_cpus;
+    if (r->php != NULL && r->php != r->front && b->has_php_gate)
+        b->php_cpus = r->php->cgroup != NULL && r->front->cgroup != NULL &&
+                      strcmp(r->php->cgroup, r->front->cgroup) == 0 ? b->front_cpus :
+                      cpus_of(r, r->php);
+}

@@ -1,0 +1,184 @@
+/* unseen.c - what cannot be seen of a single request, but of all of them together: see building.h. */
+#include <string.h>
+
+#include "analysis/bottleneck.h"
+#include "memory/pool.h"
+#include "model/building.h"
+
+#define WAITING_MIN      2.0      /* with so many on average, nearly always one waits */
+#define AT_ONCE_MIN      1.1      /* of fewer, it is not told by how many others one waits for */
+#define KERNEL_MOST      0.5      /* of what server and load tool take: more was taken by programs
+                                   * that ended before they were seen */
+
+/* ---- ends that let in one at a time ------------------------------------------------ */
+
+/* The findings' answer, of a kind of PHP's waits. */
+static bool is_one_at_a_time(const struct mst_summary *s, const char *kind)
+{
+    static const struct { enum mst_code code; const char *kind; } kinds[] = {
+#define MST_WAIT_PART(id, name, ...) { MST_CODE_##id, name },
+#include "segment/parts.def"
+    };
+    size_t i, k, n;
+
+    for (i = 0; i < s->finding_count; i++)
+        for (k = 0; k < sizeof kinds / sizeof *kinds; k++)
+            for (n = 0; kinds[k].code == s->findings[i].code &&
+                        strcmp(kinds[k].kind, kind) == 0 && n < s->findings[i].number_count; n++)
+                if (strcmp(s->findings[i].numbers[n].name, "one_at_a_time") == 0 &&
+                    s->findings[i].numbers[n].value == 1)
+                    return true;
+    return false;
+}
+
+/* For how long a request has a lock. A request that comes while another one has it waits, so that
+ * the part of the requests that waited is the part of the time in which one of the others had it.
+ * Several locks of one name are like one that is held for a shorter time. */
+static double lock_held(const struct mst_building *b, const struct mst_end_sum *lock)
+{
+    const struct mst_summary_server *php = b->r->php;
+    double at_once = mst_or_zero((double)php->mean_busy_milli / 1000);
+    double rate = (double)php->requests / b->r->seconds;
+
+    if (php->mean_busy_milli == MST_UNKNOWN || at_once < AT_ONCE_MIN)
+        return 0;
+    return fmin((double)lock->long_ones / (double)php->requests * at_once / (at_once - 1), 1) /
+           rate;
+}
+
+/* An end that lets in one at a time, and has always one inside: the time of each is the load's
+ * divided by their number. */
+void mst_building_make_serial_ends(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    const struct mst_summary_interval *parts = r->php != NULL ? r->php->parts : NULL;
+    struct mst_model_end *end;
+    bool is_lock, is_full;
+    size_t i;
+
+    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++) {
+        end = &r->system.ends[i];
+        is_lock = strcmp(end->kind, "lock") == 0;
+        is_full = is_one_at_a_time(r->summary, end->kind);
+        if (b->sums[i].requests == 0 || (!is_full && !is_lock) ||
+            (!is_full && lock_held(b, &b->sums[i]) <= 0))
+            continue;
+        b->sums[i].gate = mst_model_add_gate(r, end->called, 1);
+        b->sums[i].inside = !is_full ? lock_held(b, &b->sums[i]) :
+            fmin(r->seconds, b->sums[i].seconds) / (double)b->sums[i].requests;
+    }
+    if (r->php != NULL)
+        b->unlocked = mst_or_zero(mst_in_seconds(r->php->phases[MST_PHASE_PHP_RUN].mean_ns)) -
+                      mst_or_zero(mst_in_seconds(parts[MST_PART_LOCK].times.mean_ns)) -
+                      mst_or_zero(mst_in_seconds(parts[MST_PART_CPU_WAIT].times.mean_ns));
+}
+
+/* ---- CPU time of processes --------------------------------------------------------- */
+
+/* CPU time that the servers' programs took beyond the recorded servers: a database on this
+ * machine. */
+static double others_cpu(const struct mst_summary *s)
+{
+    double servers = 0, programs = 0;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (!mst_summary_is_php(&s->servers[i]) || s->servers[i].sapi_kind == MST_SAPI_FPM)
+            servers += mst_or_zero(mst_in_seconds(s->servers[i].cpu_ns));
+    for (i = 0; i < s->program_count; i++)
+        if (s->programs[i].owner == MST_PROC_SERVER)
+            programs += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns));
+    return fmax(programs - servers, 0);
+}
+
+/* A load tool that ended before the programs were looked at is not among them. */
+static double all_programs_cpu(const struct mst_summary *s)
+{
+    double all = 0, tool = 0;
+    size_t i;
+
+    for (i = 0; i < s->program_count; i++)
+        if (s->programs[i].owner == MST_PROC_TOOL)
+            tool += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns));
+        else
+            all += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns));
+    return all + fmax(tool, mst_or_zero(mst_in_seconds(s->tool_cpu_ns)));
+}
+
+/* Whether another program works while PHP waits for that end. */
+static bool may_compute(const struct mst_building *b, size_t end)
+{
+    const char *kind = b->r->system.ends[end].kind;
+
+    return b->sums[end].gate == 0 && strcmp(kind, "sleep") != 0 && strcmp(kind, "lock") != 0;
+}
+
+/* Spreads what is known of processes over the requests. */
+void mst_building_spread_cpu(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    const struct mst_summary *s = r->summary;
+    struct mst_model_end *ends = r->system.ends;
+    double n = (double)r->front->requests, own, php_own = 0, waits = 0, others, rest;
+    size_t i;
+
+    own = mst_or_zero(mst_in_seconds(r->front->cpu_ns));
+    if (!mst_summary_is_php(r->front) && r->php != NULL && !b->has_php_gate)
+        own -= b->php_seconds;    /* mod_php and CGI: PHP computes in Apache's processes */
+    if (b->has_php_gate)
+        php_own = mst_or_zero(mst_in_seconds(r->php->cpu_ns)) - b->php_seconds;
+    if (mst_summary_is_php(r->front))
+        own = 0;
+    ends[MST_END_SERVER].compute_factor = fmax(own, 0) / n;
+    ends[MST_END_PHP_ITSELF].compute_factor = b->php_requests > 0 ?
+                                              fmax(php_own, 0) / b->php_requests : 0;
+    ends[MST_END_TOOL].compute_factor = r->tool_gate != SIZE_MAX ? mst_in_seconds(s->tool_cpu_ns) / n
+                                                                 : 0;
+    others = others_cpu(s);
+    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
+        if (may_compute(b, i))
+            waits += b->sums[i].seconds;
+    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
+        ends[i].compute_factor = may_compute(b, i) && waits > 0 ? fmin(others / waits, 1) : 0;
+    rest = isnan(r->cpus) ? 0 : (double)mst_cpu_worked_ns(s) / (double)MST_NS_PER_S -
+                                all_programs_cpu(s);
+    ends[MST_END_KERNEL].compute_factor = fmin(fmax(rest, 0) / n, KERNEL_MOST *
+        (ends[MST_END_SERVER].compute_factor + ends[MST_END_TOOL].compute_factor));
+    ends[MST_END_OUTSIDE].wait_factor = 0;
+    r->php_stretch = b->php_seconds > 0 ? (b->php_seconds + b->php_cpu_wait) / b->php_seconds
+                                        : NAN;
+}
+
+/* ---- between two requests ---------------------------------------------------------- */
+
+/* A worker that always finds the next request waiting has so much time for each; what the request
+ * itself does not take of it passes between two of them. Not known where there were not always as
+ * many workers. */
+static double turn_of(const struct mst_model_run *r, size_t gate, double rate, double waited,
+                      double held)
+{
+    uint32_t limit = r->system.gates[gate].limit;
+
+    if (limit == MST_ALWAYS || r->system.gates[gate].growth.start > 0 || isnan(waited) ||
+        isnan(held) || rate * waited < WAITING_MIN)
+        return NAN;
+    return fmax((double)limit / rate - held, 0);
+}
+
+void mst_building_find_turns(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    const struct mst_summary_server *front = r->front, *php = r->php;
+    double queue = mst_in_seconds(front->phases[MST_PHASE_QUEUE].mean_ns);
+
+    r->php_turn = r->front_turn = NAN;
+    if (!mst_summary_is_php(front) && front->mpm != NULL && strcmp(front->mpm, "event") != 0 &&
+        r->system.load.keepalive_timeout <= 0)
+        r->front_turn = turn_of(r, 0, r->measured.rate, queue,
+                                mst_in_seconds(front->phases[MST_PHASE_TOTAL].mean_ns) - queue);
+    if (b->has_php_gate && php->pool_count <= 1)
+        r->php_turn = turn_of(r, r->workers[r->workers_count - 1].gate,
+                              r->measured.rate * b->php_requests / (double)front->requests,
+                              mst_in_seconds(php->phases[MST_PHASE_PHP_WAIT].mean_ns),
+                              mst_in_seconds(php->phases[MST_PHASE_PHP_RUN].mean_ns));
+}
