@@ -17,7 +17,7 @@ burn(3); usleep((int)(-20000 * log(1 - mt_rand(0, 999999) / 1e6))); echo 'done';
     # Two kinds of requests: 80 % quick ones, 20 % that wait long.
     "two.php": "<?php " + BURN + """
 if (mt_rand(1, 5) == 1) { burn(5); usleep(100000); } else { burn(1); usleep(5000); } echo 'done';""",
-    # Asks a service that takes 15 ms.
+    # Asks a service that takes 30 ms.
     "asks.php": "<?php " + BURN + """
 burn(2); echo file_get_contents('http://127.0.0.1:SERVICE/');""",
     # All requests hold one lock for 8 ms, and wait up to 40 ms without it.
@@ -26,7 +26,7 @@ $f = fopen('/dev/shm/mpmstat-model-lock', 'c'); flock($f, LOCK_EX); usleep(8000)
 flock($f, LOCK_UN); fclose($f); usleep(mt_rand(0, 40000)); echo 'done';""",
     "static.html": "x" * 20000,
 }
-SERVICE_SECONDS = 0.015
+SERVICE_SECONDS = 0.03
 
 
 SERVICE = """
@@ -46,7 +46,7 @@ asyncio.run(main())
 
 
 class Service:
-    """An HTTP server that answers after 15 ms, times `times`; a process of its own."""
+    """An HTTP server that answers after 30 ms, times `times`; a process of its own."""
 
     def __init__(self, times):
         self.seconds = SERVICE_SECONDS * times

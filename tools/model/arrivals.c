@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "archive/query.h"
-#include "base/saturate.h"
 #include "model/building.h"
 
 #define CLIENTS_MOST     100000u  /* no load tool has more */

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/thresholds.h"
-#include "base/saturate.h"
 #include "memory/pool.h"
 #include "model/building.h"
 

@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "analysis/bottleneck.h"
-#include "memory/pool.h"
 #include "model/building.h"
 
 #define WAITING_MIN      2.0      /* with so many on average, nearly always one waits */
