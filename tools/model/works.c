@@ -38,7 +38,8 @@ static size_t find_end(struct mst_building *b, const char *kind, const char *nam
         if (strcmp(r->system.ends[i].kind, kind) == 0 &&
             strcmp(r->system.ends[i].name, name) == 0)
             return i;
-    return i < ENDS_MOST || name[0] == '\0' ? mst_building_add_end(b, kind, name) : find_end(b, kind, "");
+    return i < ENDS_MOST || name[0] == '\0' ? mst_building_add_end(b, kind, name)
+                                            : find_end(b, kind, "");
 }
 
 /* The gate of a pool of the PHP's, by its label. */
