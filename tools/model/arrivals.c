@@ -74,10 +74,12 @@ bool mst_building_make_keepalive(struct mst_model_run *r)
 static double outside_of(const struct mst_model_run *r)
 {
     const struct mst_summary_client *c = &r->summary->client;
+    double server;
 
     if (c->join.by != MST_JOIN_NONE && c->join.apart.count > 0)
         return mst_in_seconds(c->join.apart.p50_ns);
-    return fmax(mst_or_zero(r->measured.p50 - mst_in_seconds(r->front->phases[MST_PHASE_TOTAL].p50_ns)), 0);
+    server = mst_in_seconds(r->front->phases[MST_PHASE_TOTAL].p50_ns);
+    return fmax(mst_or_zero(r->measured.p50 - server), 0);
 }
 
 void mst_building_make_load(struct mst_building *b)

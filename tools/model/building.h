@@ -1,8 +1,8 @@
 /* building.h - a recorded run while it is made a system: what the files that do so share.
  *
- * recorded.c calls them in this order: limits.c makes the gates and CPUs, works.c reads PHP's waits,
- * unseen.c finds the ends that let in one at a time, works.c makes the steps of the requests,
- * arrivals.c the load, and unseen.c spreads what is known of processes over the requests.
+ * recorded.c calls them in this order: limits.c makes the gates and CPUs, works.c reads PHP's
+ * waits, unseen.c finds the ends that let in one at a time, works.c makes the steps of the
+ * requests, arrivals.c the load, and unseen.c spreads what is known of processes over the requests.
  */
 #ifndef MPMSTAT_MODEL_BUILDING_H
 #define MPMSTAT_MODEL_BUILDING_H

@@ -1,4 +1,4 @@
-/* limits.c - how many requests a recorded system lets in at a time, and its CPUs: see building.h. */
+/* limits.c - how many requests a recorded system lets in at a time, and its CPUs: building.h. */
 #include <string.h>
 
 #include "archive/query.h"
