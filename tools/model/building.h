@@ -45,7 +45,7 @@ struct mst_recorded_wait { uint64_t row; size_t gate, end; double seconds; };
 
 struct mst_building {
     struct mst_model_run *r;
-    struct mst_recorded_wait *waits;             /* by row */
+    struct mst_recorded_wait *waits;    /* by row */
     size_t   wait_count, wait_room;
     struct mst_values starts;       /* instants of all arrivals */
     size_t   step_room, work_room, own_room;
@@ -53,7 +53,7 @@ struct mst_building {
     size_t   front_cpus, php_cpus;
     double   php_seconds, php_cpu_wait;      /* sums of PHP's CPU time, and of its waits for it */
     double   php_requests, unlocked;         /* of a request's run: without locks */
-    struct mst_end_sum *sums;           /* of each end */
+    struct mst_end_sum *sums;       /* of each end */
     size_t   sum_count;
     bool     has_php_gate, failed;
 };

@@ -1,4 +1,4 @@
-/* unseen.c - what cannot be seen of a single request, but of all of them together: see building.h. */
+/* unseen.c - what cannot be seen of a single request, but of all of them together: building.h. */
 #include <string.h>
 
 #include "analysis/bottleneck.h"
@@ -131,8 +131,8 @@ void mst_building_spread_cpu(struct mst_building *b)
     ends[MST_END_SERVER].compute_factor = fmax(own, 0) / n;
     ends[MST_END_PHP_ITSELF].compute_factor = b->php_requests > 0 ?
                                               fmax(php_own, 0) / b->php_requests : 0;
-    ends[MST_END_TOOL].compute_factor = r->tool_gate != SIZE_MAX ? mst_in_seconds(s->tool_cpu_ns) / n
-                                                                 : 0;
+    ends[MST_END_TOOL].compute_factor = r->tool_gate == SIZE_MAX ? 0 :
+                                        mst_in_seconds(s->tool_cpu_ns) / n;
     others = others_cpu(s);
     for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
         if (may_compute(b, i))
