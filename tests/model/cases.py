@@ -22,7 +22,7 @@ if (mt_rand(1, 5) == 1) { burn(5); usleep(100000); } else { burn(1); usleep(5000
 burn(2); echo file_get_contents('http://127.0.0.1:SERVICE/');""",
     # All requests hold one lock for 8 ms, and wait up to 40 ms without it.
     "locks.php": "<?php " + BURN + """
-$f = fopen('/dev/shm/mpmstat-model-lock', 'c'); flock($f, LOCK_EX); usleep(8000);
+$f = fopen('SCRATCH/lock', 'c'); flock($f, LOCK_EX); usleep(8000);
 flock($f, LOCK_UN); fclose($f); usleep(mt_rand(0, 40000)); echo 'done';""",
     "static.html": "x" * 20000,
 }

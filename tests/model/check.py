@@ -47,17 +47,19 @@ def start(server, stack):
         boards.chmod(0o777)
         php.write_ini(boards, php.settings(boards))
         extra += f'\nPHPIniDir "{boards}"'
+        scratch = boards
     else:
         fpm = stack.enter_context(FPM(server.children, manager=server.manager,
                                       settings=php.settings("@ROOT@/run"),
                                       wrapper=server.on_cpus()))
-        boards = fpm.board
+        boards, scratch = fpm.board, fpm.root / "run"
     service = stack.enter_context(cases.Service(server.end))
     apache = stack.enter_context(apaches.Apache(
         server.mpm, extra, php="fpm" if fpm else "mod_php", fpm=fpm, workers=server.workers,
         wrapper=server.on_cpus()))
     for name, text in cases.PAGES.items():
-        apache.page(name, text.replace("SERVICE", str(service.port)))
+        apache.page(name, text.replace("SERVICE", str(service.port))
+                    .replace("SCRATCH", str(scratch)))
     return [apache.board, boards], f"http://127.0.0.1:{apache.port}/{server.page}"
 
 
