@@ -144,18 +144,26 @@ bool mst_cpu_is_full(const struct mst_summary *s)
     return s->machine_busy_milli != MST_UNKNOWN && s->machine_busy_milli >= MST_CPU_FULL_MILLI;
 }
 
+uint64_t mst_servers_cpu_ns(const struct mst_summary *s)
+{
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < s->server_count; i++)
+        if (has_own_cpu(&s->servers[i]))
+            sum += s->servers[i].cpu_ns;
+    return sum;
+}
+
 /* The CPU time of this run: the load tool's and the servers'. The servers' is the larger of two
  * sums. One is that of their processes, with all that descend from them. The other is that of the
  * programs which the recording found to be the servers': it has backends without a board, too, but
  * no program that took little. */
 uint64_t mst_own_cpu_ns(const struct mst_summary *s)
 {
-    uint64_t servers = 0, programs = 0;
+    uint64_t servers = mst_servers_cpu_ns(s), programs = 0;
     size_t i;
 
-    for (i = 0; i < s->server_count; i++)
-        if (has_own_cpu(&s->servers[i]))
-            servers += s->servers[i].cpu_ns;
     for (i = 0; i < s->program_count; i++)
         if (s->programs[i].owner == MST_PROC_SERVER && s->programs[i].cpu_ns != MST_UNKNOWN)
             programs += s->programs[i].cpu_ns;

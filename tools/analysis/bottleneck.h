@@ -30,6 +30,9 @@ bool mst_clients_are_slow(const struct mst_summary_server *server);
 /* Whether nothing is left of the machine's CPUs. False where their time is not known. */
 bool mst_cpu_is_full(const struct mst_summary *s);
 
+/* The CPU time of the recorded servers' processes, as far as it is known. */
+uint64_t mst_servers_cpu_ns(const struct mst_summary *s);
+
 /* The CPU time of what belongs to this run: the servers and the load tool. */
 uint64_t mst_own_cpu_ns(const struct mst_summary *s);
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "segment/format.h"
+
 const char *const mst_code_names[MST_CODE_COUNT] = {
 #define X_CODE(id, name, group, meaning, evidence, otherwise) [MST_CODE_##id] = name,
 #include "analysis/codes.def"
@@ -26,6 +28,32 @@ const char *const mst_share_of_names[MST_SHARE_OF_COUNT] = {
 const char *const mst_certainty_names[] = {
     [MST_CERTAIN] = "certain", [MST_LIKELY] = "likely", [MST_CANNOT_TELL] = "cannot-tell",
 };
+
+static const struct mst_finding_number *find_number(const struct mst_finding *f, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < f->number_count; i++)
+        if (strcmp(f->numbers[i].name, name) == 0)
+            return &f->numbers[i];
+    return NULL;
+}
+
+uint64_t mst_finding_number(const struct mst_finding *f, const char *name)
+{
+    const struct mst_finding_number *number = find_number(f, name);
+
+    return number != NULL ? number->value : MST_UNKNOWN;
+}
+
+enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name)
+{
+    const struct mst_finding_number *number = find_number(f, name);
+
+    if (number == NULL || number->value == 0)
+        return MST_ANSWER_NO;
+    return number->value == MST_UNKNOWN ? MST_ANSWER_UNKNOWN : MST_ANSWER_YES;
+}
 
 enum mst_code mst_code_of(const char *name)
 {

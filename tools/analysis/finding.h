@@ -38,6 +38,8 @@ extern const char *const mst_share_of_names[MST_SHARE_OF_COUNT];
 struct mst_finding_number { const char *name; uint64_t value; };
 #define MST_FINDING_NUMBERS 10u
 
+enum mst_answer { MST_ANSWER_NO, MST_ANSWER_YES, MST_ANSWER_UNKNOWN };
+
 /* A value of the server's configuration that an action changes. The names are promises (JSON). */
 struct mst_setting {
     char     name[40];          /* the directive as the file has it, or FPM's key */
@@ -107,6 +109,12 @@ struct mst_finding {
 };
 #define MST_WEIGHT_FIRST 10000u
 #define MST_HEADLINE_MAX 800u   /* a finding's text, and what follows from it */
+
+/* The figure of that name; MST_UNKNOWN: the finding has none. */
+uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
+/* The same of a figure that answers a question. Of a finding without it the answer is no. */
+enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name);
+#define MST_ONE_AT_A_TIME "one_at_a_time"   /* what requests waited for let in one at a time */
 
 extern const char *const mst_code_names[MST_CODE_COUNT];
 /* "failed", "ran out", ...: in codes.def's order. */

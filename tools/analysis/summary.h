@@ -248,7 +248,6 @@ enum mst_check_id {
     MST_CHECK_COUNTS, MST_CHECK_LITTLES_LAW, MST_CHECK_JOURNAL_COMPLETE, MST_CHECK_GENERATOR,
     MST_CHECK_ACCEPT_QUEUE, MST_CHECK_COUNT
 };
-enum mst_answer { MST_ANSWER_NO, MST_ANSWER_YES, MST_ANSWER_UNKNOWN };
 
 struct mst_check {
     const char     *name;

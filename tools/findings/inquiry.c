@@ -54,32 +54,6 @@ void mst_found_answer(struct mst_finding *f, const char *name, enum mst_answer a
             name, answer == MST_ANSWER_UNKNOWN ? MST_UNKNOWN : answer == MST_ANSWER_YES };
 }
 
-static const struct mst_finding_number *find_number(const struct mst_finding *f, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < f->number_count; i++)
-        if (strcmp(f->numbers[i].name, name) == 0)
-            return &f->numbers[i];
-    return NULL;
-}
-
-uint64_t mst_finding_number(const struct mst_finding *f, const char *name)
-{
-    const struct mst_finding_number *number = find_number(f, name);
-
-    return number != NULL ? number->value : MST_UNKNOWN;
-}
-
-enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name)
-{
-    const struct mst_finding_number *number = find_number(f, name);
-
-    if (number == NULL || number->value == 0)
-        return MST_ANSWER_NO;
-    return number->value == MST_UNKNOWN ? MST_ANSWER_UNKNOWN : MST_ANSWER_YES;
-}
-
 void mst_weigh_failure(struct mst_finding *f, uint64_t floor)
 {
     if (f->share_milli == MST_UNKNOWN)

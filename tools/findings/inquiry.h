@@ -27,21 +27,17 @@ struct mst_finding *mst_found_requests(struct mst_inquiry *q, enum mst_code code
                                        uint64_t of);
 /* A figure for programs; unknown ones are left out. */
 void mst_found_number(struct mst_finding *f, const char *name, uint64_t value);
-/* The figure of that name; MST_UNKNOWN: the finding has none. */
-uint64_t mst_finding_number(const struct mst_finding *f, const char *name);
 #define MST_AVAILABLE "available_bytes"       /* memory of the machine, when least was */
 #define MST_STOPPED_PID "stopped_pid"         /* a process that was seen stopped */
 #define MST_NONE_TAKEN_NS "none_taken_ns"     /* since when stuck workers have taken no request */
 #define MST_LOST_BY_APACHE "lost_by_apache"   /* 1: it is of requests that Apache gave up */
 #define MST_CONNECT_NS "connect_ns"   /* what of the calls' time connecting has */
 #define MST_OF_CPU "of_cpu_milli"   /* what compiling has of PHP's CPU time */
-/* A figure that answers a question: 1, 0, or MST_UNKNOWN, which is not left out. Of a finding
- * without it the answer is no. */
-#define MST_ONE_AT_A_TIME "one_at_a_time"   /* what requests waited for let in one at a time */
+/* A figure that answers a question, as MST_ONE_AT_A_TIME does: 1, 0, or MST_UNKNOWN, which is not
+ * left out. */
 #define MST_CALLS_ITSELF  "calls_itself"    /* what PHP calls is the server that waits for PHP */
 #define MST_READS_FILES_AGAIN "reads_files_again"   /* memory is too short to keep them */
 void mst_found_answer(struct mst_finding *f, const char *name, enum mst_answer answer);
-enum mst_answer mst_finding_answer(const struct mst_finding *f, const char *name);
 void mst_found_subject(struct mst_finding *f, const char *subject);
 
 /* Many failures come before all else; few are a finding of their own, of that weight or more. */

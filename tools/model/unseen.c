@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "analysis/bottleneck.h"
+#include "base/saturate.h"
 #include "model/building.h"
 
 #define WAITING_MIN      2.0      /* with so many on average, nearly always one waits */
@@ -14,19 +15,17 @@
 /* The findings' answer, of a kind of PHP's waits. */
 static bool is_one_at_a_time(const struct mst_summary *s, const char *kind)
 {
-    static const struct { enum mst_code code; const char *kind; } kinds[] = {
-#define MST_WAIT_PART(id, name, ...) { MST_CODE_##id, name },
+    static const enum mst_code codes[MST_WAIT_COUNT] = {
+#define MST_WAIT_PART(id, ...) [MST_WAIT_##id] = MST_CODE_##id,
 #include "segment/parts.def"
     };
-    size_t i, k, n;
+    unsigned wait = mst_wait_named(kind);
+    size_t i;
 
-    for (i = 0; i < s->finding_count; i++)
-        for (k = 0; k < sizeof kinds / sizeof *kinds; k++)
-            for (n = 0; kinds[k].code == s->findings[i].code &&
-                        strcmp(kinds[k].kind, kind) == 0 && n < s->findings[i].number_count; n++)
-                if (strcmp(s->findings[i].numbers[n].name, "one_at_a_time") == 0 &&
-                    s->findings[i].numbers[n].value == 1)
-                    return true;
+    for (i = 0; wait < MST_WAIT_COUNT && i < s->finding_count; i++)
+        if (s->findings[i].code == codes[wait] &&
+            mst_finding_answer(&s->findings[i], MST_ONE_AT_A_TIME) == MST_ANSWER_YES)
+            return true;
     return false;
 }
 
@@ -74,22 +73,6 @@ void mst_building_make_serial_ends(struct mst_building *b)
 
 /* ---- CPU time of processes --------------------------------------------------------- */
 
-/* CPU time that the servers' programs took beyond the recorded servers: a database on this
- * machine. */
-static double others_cpu(const struct mst_summary *s)
-{
-    double servers = 0, programs = 0;
-    size_t i;
-
-    for (i = 0; i < s->server_count; i++)
-        if (!mst_summary_is_php(&s->servers[i]) || s->servers[i].sapi_kind == MST_SAPI_FPM)
-            servers += mst_or_zero(mst_in_seconds(s->servers[i].cpu_ns));
-    for (i = 0; i < s->program_count; i++)
-        if (s->programs[i].owner == MST_PROC_SERVER)
-            programs += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns));
-    return fmax(programs - servers, 0);
-}
-
 /* A load tool that ended before the programs were looked at is not among them. */
 static double all_programs_cpu(const struct mst_summary *s)
 {
@@ -133,7 +116,8 @@ void mst_building_spread_cpu(struct mst_building *b)
                                               fmax(php_own, 0) / b->php_requests : 0;
     ends[MST_END_TOOL].compute_factor = r->tool_gate == SIZE_MAX ? 0 :
                                         mst_in_seconds(s->tool_cpu_ns) / n;
-    others = others_cpu(s);
+    /* Of programs that work for the servers and have no board: a database on this machine. */
+    others = mst_in_seconds(mst_own_cpu_ns(s) - mst_known(s->tool_cpu_ns) - mst_servers_cpu_ns(s));
     for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
         if (may_compute(b, i))
             waits += b->sums[i].seconds;
