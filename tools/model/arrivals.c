@@ -7,35 +7,31 @@
 #define CLIENTS_MOST     100000u  /* no load tool has more */
 #define DEFAULT_TIMEOUT  5.0      /* Apache's KeepAliveTimeout, in seconds */
 
-static double first_known(uint64_t a, uint64_t b)
-{
-    return a != MST_UNKNOWN ? mst_in_seconds(a) : mst_in_seconds(b);
-}
+const char *const mst_measure_names[MST_MEASURE_COUNT] = {
+    [MST_MEASURE_RATE] = "requests_per_second", [MST_MEASURE_MEAN] = "mean_seconds",
+    [MST_MEASURE_P50] = "p50_seconds", [MST_MEASURE_P90] = "p90_seconds",
+    [MST_MEASURE_P95] = "p95_seconds", [MST_MEASURE_P99] = "p99_seconds",
+};
 
 void mst_building_measure(struct mst_model_run *r)
 {
+    static const struct { enum mst_measure measure; enum mst_percentile percentile; } known[] = {
+        { MST_MEASURE_P50, MST_P50 }, { MST_MEASURE_P90, MST_P90 }, { MST_MEASURE_P95, MST_P95 },
+        { MST_MEASURE_P99, MST_P99 },
+    };
     const struct mst_summary_client *c = &r->summary->client;
-    const struct mst_summary_times *total = &r->front->phases[MST_PHASE_TOTAL];
+    const struct mst_summary_times *server = &r->front->phases[MST_PHASE_TOTAL], *times;
+    size_t i;
 
     r->by_client = c->known && c->times.p50_ns != MST_UNKNOWN && !c->corrected;
     r->step = r->by_client ? mst_or_zero(mst_in_seconds(c->time_step_ns)) : 0;
-    r->measured.rate = (double)mst_summary_rate_milli(r->summary, r->front) / 1000;
-    if (r->by_client)
-        r->measured = (struct mst_measured){
-            r->measured.rate, first_known(c->times.mean_ns, total->mean_ns),
-            mst_in_seconds(mst_summary_percentile(&c->times, MST_P50)),
-            mst_in_seconds(mst_summary_percentile(&c->times, MST_P90)),
-            mst_in_seconds(mst_summary_percentile(&c->times, MST_P95)),
-            mst_in_seconds(mst_summary_percentile(&c->times, MST_P99)),
-        };
-    else
-        r->measured = (struct mst_measured){
-            r->measured.rate, mst_in_seconds(total->mean_ns),
-            mst_in_seconds(mst_summary_percentile(total, MST_P50)),
-            mst_in_seconds(mst_summary_percentile(total, MST_P90)),
-            mst_in_seconds(mst_summary_percentile(total, MST_P95)),
-            mst_in_seconds(mst_summary_percentile(total, MST_P99)),
-        };
+    times = r->by_client ? &c->times : server;
+    r->measured[MST_MEASURE_RATE] = (double)mst_summary_rate_milli(r->summary, r->front) / 1000;
+    r->measured[MST_MEASURE_MEAN] = mst_in_seconds(times->mean_ns != MST_UNKNOWN ? times->mean_ns
+                                                                                 : server->mean_ns);
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        r->measured[known[i].measure] =
+            mst_in_seconds(mst_summary_percentile(times, known[i].percentile));
 }
 
 /* Prefork's and worker's connections keep a worker while they are idle. */
@@ -79,7 +75,7 @@ static double outside_of(const struct mst_model_run *r)
     if (c->join.by != MST_JOIN_NONE && c->join.apart.count > 0)
         return mst_in_seconds(c->join.apart.p50_ns);
     server = mst_in_seconds(r->front->phases[MST_PHASE_TOTAL].p50_ns);
-    return fmax(mst_or_zero(r->measured.p50 - server), 0);
+    return fmax(mst_or_zero(r->measured[MST_MEASURE_P50] - server), 0);
 }
 
 void mst_building_make_load(struct mst_building *b)
@@ -91,7 +87,7 @@ void mst_building_make_load(struct mst_building *b)
     size_t i;
 
     r->outside_most = r->by_client ? outside_of(r) : 0;
-    load->rate = r->measured.rate;
+    load->rate = r->measured[MST_MEASURE_RATE];
     mst_values_sort(&b->starts);
     gaps = apr_palloc(r->pool, (b->starts.count + 1) * sizeof *gaps);
     for (i = 1; i < b->starts.count; i++)
@@ -104,14 +100,14 @@ void mst_building_make_load(struct mst_building *b)
         return;
     load->arrivals = MST_ARRIVALS_CLOSED;
     load->clients = (uint32_t)c->concurrency;
-    cycle = (double)load->clients / r->measured.rate;
+    cycle = (double)load->clients / r->measured[MST_MEASURE_RATE];
     /* As the load ends, each client has a request that is half done, or none to do any more. */
-    ends = r->measured.mean / 2 * load->clients / (double)r->front->requests;
-    load->think = fmax(cycle - r->measured.mean - ends, 0);
+    ends = r->measured[MST_MEASURE_MEAN] / 2 * load->clients / (double)r->front->requests;
+    load->think = fmax(cycle - r->measured[MST_MEASURE_MEAN] - ends, 0);
     /* Of kept connections, the workers tell: what waits for a kept worker when the load ends has
      * no answer, and is in no mean. */
     if (load->keepalive_timeout > 0 &&
         r->front->mean_state_milli[MST_STATE_KEEPALIVE] != MST_UNKNOWN)
         load->think = (double)r->front->mean_state_milli[MST_STATE_KEEPALIVE] / 1000 /
-                      r->measured.rate;
+                      r->measured[MST_MEASURE_RATE];
 }

@@ -30,12 +30,6 @@
 #define OTHERS_MATTER   0.05      /* of the CPUs */
 #define MORE_USED       1.1       /* times the CPU time of now */
 
-const char *const mst_measure_names[MST_MEASURE_COUNT] = {
-    [MST_MEASURE_RATE] = "requests_per_second", [MST_MEASURE_MEAN] = "mean_seconds",
-    [MST_MEASURE_P50] = "p50_seconds", [MST_MEASURE_P90] = "p90_seconds",
-    [MST_MEASURE_P95] = "p95_seconds", [MST_MEASURE_P99] = "p99_seconds",
-};
-
 /* ---- many simulations -------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
@@ -133,21 +127,20 @@ static const struct mst_model_use *find_limit(const struct mst_forecast *o,
     return limit;
 }
 
-static double seconds_of(const struct mst_model_run *r)
+/* As long as the load took. Where processes are started under load, its beginning counts as it does
+ * in a recording. */
+static struct mst_simulation how_to_simulate(const struct mst_system *system,
+                                             const struct mst_model_run *r)
 {
-    return fmin(r->seconds, SECONDS_MOST);
-}
-
-/* Where processes are started under load, its beginning counts as it does in a recording. */
-static double warm_up(const struct mst_system *system, const struct mst_model_run *r)
-{
+    double seconds = fmin(r->seconds, SECONDS_MOST), warm_up = seconds * WARM_UP;
     size_t i;
 
     for (i = 0; i < system->gate_count; i++)
         if (system->gates[i].growth.start > 0 &&
             system->gates[i].growth.start < system->gates[i].limit)
-            return 0;
-    return seconds_of(r) * WARM_UP;
+            warm_up = 0;
+    return (struct mst_simulation){ .seed = 1, .seconds = seconds, .warm_up = warm_up,
+                                    .most_requests = REQUESTS_EACH, .at_front = !r->by_client };
 }
 
 static void begin(struct mst_forecast *o, const struct mst_system *system, apr_pool_t *pool)
@@ -174,8 +167,7 @@ static void begin(struct mst_forecast *o, const struct mst_system *system, apr_p
 static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
                          const struct mst_model_run *r, double more_cpus)
 {
-    struct mst_simulation how = { .seconds = seconds_of(r), .warm_up = warm_up(system, r),
-                                  .most_requests = REQUESTS_EACH, .at_front = !r->by_client };
+    struct mst_simulation how = how_to_simulate(system, r);
     struct mst_system varied = *system;
     uint64_t random = 1;
     size_t i, k, overloaded = 0;
@@ -268,9 +260,7 @@ struct trial { double rate, mean, stretch; };
 
 static struct trial try_it(const struct mst_model_run *r)
 {
-    struct mst_simulation how = { .seed = 1, .seconds = seconds_of(r),
-                                  .most_requests = REQUESTS_EACH,
-                                  .warm_up = warm_up(&r->system, r), .at_front = !r->by_client };
+    struct mst_simulation how = how_to_simulate(&r->system, r);
     apr_pool_t *one = mst_pool_new(r->pool);
     struct mst_simulated s = { 0 };
     struct trial trial;
@@ -286,8 +276,8 @@ static struct trial try_it(const struct mst_model_run *r)
 static double missing_seconds(const struct mst_model_run *r, const struct trial *trial)
 {
     if (r->system.load.arrivals != MST_ARRIVALS_CLOSED)
-        return r->by_client ? r->measured.mean - trial->mean : 0;
-    return trial->rate > 0 ? r->system.load.clients * (1 / r->measured.rate - 1 / trial->rate) : 0;
+        return r->by_client ? r->measured[MST_MEASURE_MEAN] - trial->mean : 0;
+    return trial->rate > 0 ? r->system.load.clients * (1 / r->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
 }
 
 /* How long computing takes depends on how long requests wait elsewhere, and the other way round:
@@ -338,7 +328,7 @@ static void fit(struct mst_model_run *r)
     bool more;
 
     for (round = 0; round < HALVINGS && high - low > 0; round++) {
-        more = isnan(r->php_stretch) ? trial.rate < r->measured.rate * (1 - SAME_RATE)
+        more = isnan(r->php_stretch) ? trial.rate < r->measured[MST_MEASURE_RATE] * (1 - SAME_RATE)
                                      : trial.stretch > r->php_stretch;
         if (round == 0 && !more)
             return;     /* they took all of it from the servers */
@@ -357,7 +347,7 @@ static bool is_off(const struct mst_prediction *p, enum mst_measure measure, dou
                    double step)
 {
     const struct mst_forecast *now = &p->now;
-    double simulated = now->medians[measure], measured = p->measured[measure];
+    double simulated = now->medians[measure], measured = p->run->measured[measure];
 
     return !isnan(measured) && fabs(simulated - measured) > fmax(most * measured, step) &&
            (measured < quantile(now->values[measure], now->count, (1 - CONFIDENCE) / 2) ||
@@ -366,19 +356,9 @@ static bool is_off(const struct mst_prediction *p, enum mst_measure measure, dou
 
 void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
 {
-    const struct mst_measured *m = &r->measured;
-    const double measured[MST_MEASURE_COUNT] = {
-        [MST_MEASURE_RATE] = m->rate, [MST_MEASURE_MEAN] = m->mean, [MST_MEASURE_P50] = m->p50,
-        [MST_MEASURE_P90] = m->p90, [MST_MEASURE_P95] = m->p95, [MST_MEASURE_P99] = m->p99,
-    };
-    size_t i;
-
-    *p = (struct mst_prediction){ 0 };
-    for (i = 0; i < MST_MEASURE_COUNT; i++)
-        p->measured[i] = measured[i];
+    *p = (struct mst_prediction){ .run = r };
     fit(r);
     simulate_all(&p->now, &r->system, r, 0);
-    p->step = r->step;
     if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
         is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
         is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
@@ -396,12 +376,12 @@ static double together(double a, double b)
 struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure)
 {
-    double now = p->now.medians[measure], scale = p->measured[measure] / now;
+    double now = p->now.medians[measure], scale = p->run->measured[measure] / now;
     double median = then->medians[measure], low, high, off;
     double besides = measure == MST_MEASURE_RATE ? RATE_OFF : TIME_OFF;
 
     /* A load tool that counts in milliseconds tells nothing of shorter times. */
-    if (measure != MST_MEASURE_RATE && p->step > STEP_MOST * p->measured[measure])
+    if (measure != MST_MEASURE_RATE && p->run->step > STEP_MOST * p->run->measured[measure])
         scale = 1;
     if (isnan(scale) || isnan(median) || now <= 0 || median <= 0)
         return (struct mst_model_estimate){ NAN, NAN, NAN };

@@ -13,13 +13,6 @@
 /* 90 % of the recordings of the changed server are between low and high. NAN: not known. */
 struct mst_model_estimate { double value, low, high; };
 
-enum mst_measure {
-    MST_MEASURE_RATE, MST_MEASURE_MEAN, MST_MEASURE_P50, MST_MEASURE_P90, MST_MEASURE_P95,
-    MST_MEASURE_P99, MST_MEASURE_COUNT
-};
-/* As in JSON: "requests_per_second", "p50_seconds". */
-extern const char *const mst_measure_names[MST_MEASURE_COUNT];
-
 /* What is in use on average, of what there is. */
 struct mst_model_use {
     const char *name;      /* "apache-workers", "cpu", ... */
@@ -45,9 +38,8 @@ struct mst_forecast {
 
 struct mst_prediction {
     const char *why_not;       /* why nothing is predicted, a sentence; NULL */
-    double measured[MST_MEASURE_COUNT];
-    double step;               /* in which the measured times are told, in seconds */
-    struct mst_forecast now;    /* of the recorded system */
+    const struct mst_model_run *run;
+    struct mst_forecast now;   /* of the recorded system */
 };
 
 /* Fits the system to what was measured, and simulates it. Changes r->system. */

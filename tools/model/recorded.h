@@ -33,8 +33,13 @@ struct mst_model_workers {
     const char *settings;                     /* the section of its settings; NULL: Apache's */
 };
 
-/* What was measured. NAN: not known. */
-struct mst_measured { double rate, mean, p50, p90, p95, p99; };
+/* What is measured of a run: a rate, and times in seconds. */
+enum mst_measure {
+    MST_MEASURE_RATE, MST_MEASURE_MEAN, MST_MEASURE_P50, MST_MEASURE_P90, MST_MEASURE_P95,
+    MST_MEASURE_P99, MST_MEASURE_COUNT
+};
+/* As in JSON: "requests_per_second", "p50_seconds". */
+extern const char *const mst_measure_names[MST_MEASURE_COUNT];
 
 struct mst_model_run {
     struct mst_system    system;
@@ -42,9 +47,9 @@ struct mst_model_run {
     sqlite3             *db;
     const struct mst_summary        *summary;
     const struct mst_summary_server *front, *php;     /* php NULL: none */
-    const char          *why_not;     /* why the run cannot be simulated: "the run ..."; NULL */
+    const char          *why_not;     /* why the run cannot be simulated: "it ..."; NULL */
     double               seconds;     /* that the load took */
-    struct mst_measured  measured;
+    double               measured[MST_MEASURE_COUNT];   /* NAN: not known */
     bool                 by_client;   /* the times are the load tool's, else the server's */
     double               step;        /* in which they are told; 0: finer than that matters */
     struct mst_model_workers *workers;

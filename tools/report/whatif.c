@@ -172,7 +172,7 @@ static void put_one(const struct mst_doc *doc, const struct mst_whatif *w)
 
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < MST_MEASURE_COUNT; i++) {
-        double now = w->prediction->measured[i];
+        double now = w->recorded->measured[i];
         struct mst_model_estimate e = mst_model_estimate_of(w->prediction, then,
                                                             (enum mst_measure)i);
 
@@ -260,11 +260,11 @@ static void say_fit(const struct mst_doc *doc, const struct mst_whatif *w)
     size_t i, used = 0;
 
     for (i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (!isnan(p->measured[shown[i]]))
+        if (!isnan(w->recorded->measured[shown[i]]))
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s (%s)",
                                      used > 0 ? ", " : "", measured_as[shown[i]],
                                      number(shown[i], p->now.medians[shown[i]]).text,
-                                     number(shown[i], p->measured[shown[i]]).text);
+                                     number(shown[i], w->recorded->measured[shown[i]]).text);
     mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The simulation of the run as it was, and in brackets "
                       "what was measured: %s.", text);
 }
@@ -391,7 +391,7 @@ void mst_whatif_json(struct mst_sink *sink, const struct mst_whatif *w)
     mst_json_string(&j, "changes", w->changes);
     mst_json_string(&j, "why_not", why_not);
     if (w->recorded->why_not == NULL) {
-        put_measures(&j, "now", p->measured);
+        put_measures(&j, "now", w->recorded->measured);
         put_outcome(&j, &p->now);
         mst_json_end(&j, '}');
         put_measures(&j, "simulated", p->now.medians);
