@@ -17,6 +17,7 @@ size_t mst_model_add_gate(struct mst_model_run *r, const char *name, uint64_t li
     gate->limit = limit < MST_ALWAYS ? (uint32_t)limit : MST_ALWAYS;
     return r->system.gate_count - 1;
 }
+
 static void add_workers(struct mst_model_run *r, const struct mst_summary_server *server,
                         const struct mst_summary_pool *pool)
 {
@@ -34,33 +35,38 @@ static void add_workers(struct mst_model_run *r, const struct mst_summary_server
                                      pool, is_php ? label : NULL };
 }
 
-/* What stands in the server's files, of an FPM in a pool's section; MST_UNKNOWN. */
-static uint64_t setting(struct mst_building *b, const struct mst_model_workers *w, const char *name)
+/* What stands in the server's files, of an FPM in a pool's section. The query has no row where it
+ * is not known; an older archive has no such table. */
+static struct mst_query ask_setting(struct mst_building *b, const struct mst_model_workers *w,
+                                    const char *name)
 {
-    static const char sql[] = "SELECT CAST(value AS INTEGER) AS number FROM settings WHERE "
+    static const char sql[] = "SELECT CAST(value AS INTEGER) AS number, value FROM settings WHERE "
                               "server_id = :id AND name = :name AND coalesce(section, '') = "
                               ":section AND value IS NOT NULL";
     struct mst_query q = mst_query_ask(b->r->db, sql, w->server->id);
-    uint64_t number;
 
     mst_query_set_text(&q, ":name", name);
     mst_query_set_text(&q, ":section", w->settings != NULL ? w->settings : "");
-    number = mst_query_next(&q) ? mst_row_number(&q, "number") : MST_UNKNOWN;
+    return q;
+}
+
+/* MST_UNKNOWN: it is not known. */
+static uint64_t setting(struct mst_building *b, const struct mst_model_workers *w, const char *name)
+{
+    struct mst_query q = ask_setting(b, w, name);
+    uint64_t number = mst_query_next(&q) ? mst_row_number(&q, "number") : MST_UNKNOWN;
+
     b->failed |= !mst_query_done(&q);
     return number;
 }
 
 static bool is_dynamic(struct mst_building *b, const struct mst_model_workers *w)
 {
-    static const char sql[] = "SELECT 1 AS one FROM settings WHERE server_id = :id AND "
-                              "name = 'pm' AND section = :section AND value = 'dynamic'";
-    struct mst_query q = mst_query_ask(b->r->db, sql, w->server->id);
-    bool found;
+    struct mst_query q = ask_setting(b, w, "pm");
+    bool is = mst_query_next(&q) && strcmp(mst_row_text(&q, "value"), "dynamic") == 0;
 
-    mst_query_set_text(&q, ":section", w->settings != NULL ? w->settings : "");
-    found = mst_query_next(&q);
     b->failed |= !mst_query_done(&q);
-    return found;
+    return is;
 }
 
 /* The workers that were there when the load began; 0: it is not known. */
@@ -153,6 +159,7 @@ static size_t add_cpus(struct mst_model_run *r, const char *name, double count)
     *cpus = (struct mst_cpus){ name, count };
     return r->system.cpus_count - 1;
 }
+
 /* The CPUs that a group's limit leaves a server; those of the machine where there is none. */
 static size_t cpus_of(struct mst_model_run *r, const struct mst_summary_server *server)
 {

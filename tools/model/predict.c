@@ -277,7 +277,8 @@ static double missing_seconds(const struct mst_model_run *r, const struct trial 
 {
     if (r->system.load.arrivals != MST_ARRIVALS_CLOSED)
         return r->by_client ? r->measured[MST_MEASURE_MEAN] - trial->mean : 0;
-    return trial->rate > 0 ? r->system.load.clients * (1 / r->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
+    return trial->rate > 0 ? r->system.load.clients *
+                             (1 / r->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
 }
 
 /* How long computing takes depends on how long requests wait elsewhere, and the other way round:

@@ -161,7 +161,8 @@ void mst_building_find_turns(struct mst_building *b)
                                 mst_in_seconds(front->phases[MST_PHASE_TOTAL].mean_ns) - queue);
     if (b->has_php_gate && php->pool_count <= 1)
         r->php_turn = turn_of(r, r->workers[r->workers_count - 1].gate,
-                              r->measured[MST_MEASURE_RATE] * b->php_requests / (double)front->requests,
+                              r->measured[MST_MEASURE_RATE] * b->php_requests /
+                              (double)front->requests,
                               mst_in_seconds(php->phases[MST_PHASE_PHP_WAIT].mean_ns),
                               mst_in_seconds(php->phases[MST_PHASE_PHP_RUN].mean_ns));
 }
