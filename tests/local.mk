@@ -103,6 +103,8 @@ unit_shared = tests/unit/child_processes.c tests/unit/child_processes.h \
 	tests/unit/written_board.c tests/unit/written_board.h
 tests_unit_check_archive_SOURCES = tests/unit/check_archive.c \
 	tests/unit/made_archive.c tests/unit/made_archive.h
+tests_unit_check_archive_hostile_SOURCES = tests/unit/check_archive_hostile.c \
+	tests/unit/predicted.c tests/unit/predicted.h
 tests_unit_check_archive_readers_SOURCES = tests/unit/check_archive_readers.c \
 	tests/unit/made_archive.c tests/unit/made_archive.h
 tests_unit_check_archive_refusals_SOURCES = tests/unit/check_archive_refusals.c \
@@ -169,7 +171,8 @@ LAB_FUZZ_TARGETS = tests/fuzz/fuzz_study tests/fuzz/fuzz_textfile
 if WITH_LAB
 FUZZ_TARGETS += $(LAB_FUZZ_TARGETS)
 endif
-tests_fuzz_fuzz_archive_SOURCES = tests/fuzz/fuzz_archive.c tests/fuzz/replay.c
+tests_fuzz_fuzz_archive_SOURCES = tests/fuzz/fuzz_archive.c tests/fuzz/replay.c \
+	tests/unit/predicted.c tests/unit/predicted.h
 tests_fuzz_fuzz_board_SOURCES = tests/fuzz/fuzz_board.c tests/fuzz/replay.c
 tests_fuzz_fuzz_config_SOURCES = tests/fuzz/fuzz_config.c tests/fuzz/replay.c
 tests_fuzz_fuzz_cursor_SOURCES = tests/fuzz/fuzz_cursor.c tests/fuzz/replay.c

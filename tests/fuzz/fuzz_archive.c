@@ -14,10 +14,9 @@
 #include "export/export.h"
 #include "lab/report/report.h"
 #include "findings/findings.h"
+#include "predicted.h"
 #include "report/profile.h"
-#include "model/change.h"
 #include "report/report.h"
-#include "report/whatif.h"
 
 #define CHANGE_BYTES 8u
 #define PAGE_BYTES   512u   /* small ones: more of the file is structure */
@@ -232,35 +231,6 @@ static bool profile_all(struct mst_sink *sink, const struct mst_report_run *run)
     return fine;
 }
 
-/* What would be, of a load that is twice as large. */
-static bool predict(const struct mst_report *report)
-{
-    struct mst_model_run run;
-    struct mst_prediction prediction = { 0 };
-    struct mst_system changed;
-    struct mst_forecast then;
-    struct mst_whatif w = { .archive = path, .changes = "load x2", .recorded = &run,
-                            .prediction = &prediction, .changed = &changed, .then = &then };
-    struct mst_sink sink;
-    struct mst_doc doc;
-
-    if (!mst_model_run_make(&run, &report->runs[0].summary,
-                            mst_archive_db(report->runs[0].archive), report->pool))
-        return false;
-    if (run.why_not == NULL) {
-        mst_model_calibrate(&prediction, &run);
-        changed = mst_system_copy(&run);
-        mst_change_load(&changed, &run, "x2");
-        mst_model_forecast(&then, &prediction, &changed, &run);
-        w.count = 1;
-    }
-    mst_sink_init(&sink, ignore, NULL);
-    doc = mst_doc_text(&sink, 96);
-    mst_whatif_text(&doc, &w);
-    mst_whatif_json(&sink, &w);
-    return true;
-}
-
 /* Each format is tried, also where one before it fails. */
 static bool report_all(const struct mst_report *report)
 {
@@ -280,7 +250,8 @@ static bool report_all(const struct mst_report *report)
     for (i = 0; i < sizeof formats / sizeof *formats; i++)
         if (formats[i](&sink, report, error) != 0)
             fine = false;
-    return profile_all(&sink, &report->runs[0]) && predict(report) && fine;
+    return profile_all(&sink, &report->runs[0]) &&
+           predict_from(&report->runs[0], report->pool) && fine;
 }
 
 static int send_nowhere(void *context, const struct mst_export_batch *batch,

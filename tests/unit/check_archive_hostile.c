@@ -15,9 +15,8 @@
 #include "archive/writer.h"
 #include "console/stop.h"
 #include "harness.h"
-#include "model/change.h"
+#include "predicted.h"
 #include "report/report.h"
-#include "report/whatif.h"
 
 #define RECURSIVE "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
 
@@ -137,35 +136,6 @@ static int ignore(void *context, const void *bytes, size_t n)
     return 0;
 }
 
-/* What would be, of a load that is twice as large. */
-static bool predict(const struct mst_report *report)
-{
-    struct mst_model_run run;
-    struct mst_prediction prediction = { 0 };
-    struct mst_system changed;
-    struct mst_forecast then;
-    struct mst_whatif w = { .archive = path, .changes = "load x2", .recorded = &run,
-                            .prediction = &prediction, .changed = &changed, .then = &then };
-    struct mst_sink sink;
-    struct mst_doc doc;
-
-    if (!mst_model_run_make(&run, &report->runs[0].summary,
-                            mst_archive_db(report->runs[0].archive), report->pool))
-        return false;
-    if (run.why_not == NULL) {
-        mst_model_calibrate(&prediction, &run);
-        changed = mst_system_copy(&run);
-        mst_change_load(&changed, &run, "x2");
-        mst_model_forecast(&then, &prediction, &changed, &run);
-        w.count = 1;
-    }
-    mst_sink_init(&sink, ignore, NULL);
-    doc = mst_doc_text(&sink, 96);
-    mst_whatif_text(&doc, &w);
-    mst_whatif_json(&sink, &w);
-    return true;
-}
-
 static int report_all(const struct mst_report *report, char error[MST_ERROR_MAX])
 {
     enum mst_profile_format format;
@@ -183,7 +153,7 @@ static int report_all(const struct mst_report *report, char error[MST_ERROR_MAX]
     for (format = 0; format < MST_PROFILE_FORMATS; format++)
         if (mst_report_profile(&sink, report, format, error) != 0)
             return -1;
-    return predict(report) ? 0 : -1;
+    return predict_from(&report->runs[0], report->pool) ? 0 : -1;
 }
 
 static int report_run(struct mst_archive *a, int64_t id, char error[MST_ERROR_MAX])
