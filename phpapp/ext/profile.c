@@ -83,7 +83,8 @@ static void (*next_interrupt)(zend_execute_data *);
  * on while it looks. Only one of these is taken for one, and these live as long as PHP. With
  * threads, each thread calls copies of them, which have the original's address in a slot. */
 static struct { const void **all; size_t count, room; } own;
-static int original_slot = -1;   /* of zend_internal_function.reserved; -1: there are no copies */
+static int original_slot = -1;   /* the index in zend_internal_function.reserved where a copy has
+                                  * the address of its original; -1: PHP makes no copies */
 
 static int compare(const void *left, const void *right)
 {
@@ -348,7 +349,7 @@ void mst_profile_begin(void)
         return;   /* or the board is an older process's, which has no room for samples */
     if (MPMSTAT_G(profile_pid) != mst_php.pid)
         join();
-    if (MPMSTAT_G(has_profile_timer))   /* of what the thread did since the latest request */
+    if (MPMSTAT_G(has_profile_timer))   /* what passed between two requests does not count */
         __atomic_store_n(&own_target()->pending_ns, 0, __ATOMIC_RELAXED);
 }
 

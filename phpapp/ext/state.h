@@ -152,7 +152,7 @@ ZEND_BEGIN_MODULE_GLOBALS(mpmstat)
     uint64_t  joined;              /* mst_php.joins when `worker` was set */
     int       delay_fd;            /* this thread's schedstat; -1: not open */
     bool      has_profile_timer;
-    uint64_t  profile_pid;         /* of the process in which it asked for the timer */
+    uint64_t  profile_pid;         /* the process in which this thread has set its timer */
     timer_t   profile_timer;
     struct mst_code_place functions[MPMSTAT_FUNCTIONS];
     struct mst_waits waits;

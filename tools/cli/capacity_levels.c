@@ -15,8 +15,9 @@
 #include "console/diag.h"
 #include "findings/findings.h"
 
-#define FAILED_MILLI 10u    /* of a thousand answers: more that fail are too many */
-#define DONE         0.9    /* of the requests that the load asks for: less is too few */
+#define FAILED_MILLI 10u    /* a level at which more than 10 of 1000 answers fail is too high */
+#define DONE         0.9    /* a level is too high where the server does less than this part of
+                             * the requests that the load asks for */
 #define NAME         "capacity "
 
 const char *mst_capacity_name(apr_pool_t *pool, bool by_rate, uint64_t at)

@@ -14,7 +14,7 @@ struct mst_capacity_levels {
     const struct mst_level_command *command;
     const struct mst_slo           *slo;
     const char                     *archive;
-    uint64_t    seconds;                   /* of {seconds} in the command */
+    uint64_t    seconds;                   /* what {seconds} in the command stands for */
     size_t      count;
     struct mst_level        *levels;
     struct mst_capacity_run *runs;
