@@ -181,16 +181,22 @@ static uint64_t apaches_requests(const struct mst_explanation *e)
     return requests;
 }
 
-/* A process of the server that is stopped; 0: none is. */
-static uint64_t find_stopped(const struct mst_explained_server *s)
+/* The server's processes that are stopped, and one of them; pid 0: none is. */
+struct stopped {
+    uint64_t pid, count;
+};
+
+static struct stopped find_stopped(const struct mst_explained_server *s)
 {
+    struct stopped stopped = { 0 };
     struct mst_proc process;
     size_t i;
 
     for (i = 0; i < s->sample.process_count; i++)
-        if (mst_proc_stat(s->sample.processes[i].pid, &process) && mst_proc_is_stopped(&process))
-            return process.pid;
-    return 0;
+        if (mst_proc_stat(s->sample.processes[i].pid, &process) &&
+            mst_proc_is_stopped(&process) && stopped.count++ == 0)
+            stopped.pid = process.pid;
+    return stopped;
 }
 
 /* No script runs, and connections wait: the workers are stopped; or each has a connection, of which
@@ -198,17 +204,18 @@ static uint64_t find_stopped(const struct mst_explained_server *s)
  * script, which is when the extension first sees it. Of idle connections there are more than Apache
  * has requests. */
 static void judge_no_script(struct mst_finding *f, const struct mst_explanation *e,
-                            const struct mst_explained_server *s)
+                            const struct mst_explained_server *s, uint64_t stopped_pid)
 {
-    uint64_t stopped = find_stopped(s), connections = s->sample.connections;
+    uint64_t connections = s->sample.connections;
     uint64_t now_ns = mst_realtime_ns();
     const struct mst_halted halted = {
-        .pid = stopped, .since_ns = now_ns, .until_ns = now_ns, .state = 'T', .is_php = true,
+        .pid = stopped_pid, .since_ns = now_ns, .until_ns = now_ns, .state = 'T',
+        .is_php = true,
     };
 
-    if (stopped != 0) {
+    if (stopped_pid != 0) {
         f->code = MST_CODE_STUCK_REQUESTS;
-        mst_found_number(f, MST_STOPPED_PID, stopped);
+        mst_found_number(f, MST_STOPPED_PID, stopped_pid);
         mst_say_halted(f, &halted);
     } else if (connections != MST_UNKNOWN && connections < s->sample.process_count &&
                s->now.pool_count < 2) {   /* else those of another pool can be idle */
@@ -232,18 +239,27 @@ static void judge_no_script(struct mst_finding *f, const struct mst_explanation 
     }
 }
 
+/* None waits in the queue where each worker had a connection before it was stopped: accept() can
+ * return one that came after the signal. */
 static bool add_no_script(struct mst_explanation *e, const struct mst_explained_server *s)
 {
     uint64_t queue = mst_known(s->sample.listen_queue), workers = s->sample.process_count;
     struct mst_finding f = new_finding(MST_CODE_CANNOT_TELL, 3 * MST_WEIGHT_FIRST);
+    struct stopped stopped;
 
     if (!s->is_running || !mst_server_is_fpm(s) || !mst_source_local(s->source) || workers == 0 ||
-        s->now.worker_count > 0 || queue == 0 || !apache_waits(e))
+        s->now.worker_count > 0 || !apache_waits(e))
         return true;
-    MST_TEXT(&f, "PHP-FPM takes no request: none of its %" PRIu64 " worker%s runs a script, and %"
-             PRIu64 " connection%s in its accept queue.", workers, workers == 1 ? "" : "s", queue,
-             queue == 1 ? " waits" : "s wait");
-    judge_no_script(&f, e, s);
+    stopped = find_stopped(s);
+    if (queue == 0 && stopped.count < workers)
+        return true;
+    MST_TEXT(&f, "PHP-FPM takes no request: none of its %" PRIu64 " worker%s runs a script",
+             workers, workers == 1 ? "" : "s");
+    if (queue > 0)
+        MST_MORE(&f, ", and %" PRIu64 " connection%s in its accept queue", queue,
+                 queue == 1 ? " waits" : "s wait");
+    MST_MORE(&f, ".");
+    judge_no_script(&f, e, s, stopped.pid);
     mst_found_number(&f, "queue", queue);
     mst_found_number(&f, "workers", workers);
     return mst_findings_add(&e->summary, &f);

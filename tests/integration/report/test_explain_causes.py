@@ -3,15 +3,16 @@ workers: a reload, processes that ended or were stopped, a server that calls its
 import fcntl
 import os
 import signal
+import socket
 import subprocess
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 
 import php
 from explaining import explain, first
 from php_site import needs_extension
-from processes import children, wait_until
+from processes import children, open_files, wait_until
 from recording import AB, ab
 
 
@@ -114,6 +115,11 @@ def suspended(*boards):
     return first(explain(*boards))
 
 
+def has_connection(pid):
+    """Whether a worker of FPM has accepted one: it has a socket besides the one that listens."""
+    return len({link for link in open_files(pid).values() if link.startswith("socket:")}) > 1
+
+
 def test_stopped_workers(site):
     """Both without a request, and then at their requests, which wait for a lock."""
     apache, fpm = site
@@ -136,6 +142,28 @@ def test_stopped_workers(site):
                 assert found["code"] == "lock" and found["numbers"]["stopped_pid"] in workers
             fcntl.flock(held, fcntl.LOCK_UN)
             assert [c.read_response().status for c in connections] == [200, 200]
+
+
+def test_stopped_workers_that_read_a_request(site):
+    """Each has its connection: nothing waits in the accept queue, and no script runs."""
+    apache, fpm = site
+    apache.page("up.php", "<?php echo strlen(file_get_contents('php://input'));")
+    head = b"POST /up.php HTTP/1.1\r\nHost: x\r\nContent-Length: 9000\r\n\r\n"
+    workers = children(fpm.pid)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(socket.create_connection(("127.0.0.1", apache.port)))
+                   for _ in workers]
+        for client in clients:
+            client.sendall(head + 500 * b"x")
+        wait_until(lambda: all(has_connection(pid) for pid in workers), 30,
+                   "each worker to have a connection")
+        with stopped(workers):
+            found = suspended(apache.board, fpm.board)
+            assert found["code"] == "stuck-requests" and found["numbers"]["queue"] == 0
+            assert found["numbers"]["stopped_pid"] in workers
+        for client in clients:
+            client.sendall(8500 * b"x")
+        assert [client.recv(4096)[:12] for client in clients] == len(workers) * [b"HTTP/1.1 200"]
 
 
 def test_a_server_that_calls_itself(site):
