@@ -221,6 +221,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/findings.h \
 	tools/findings/fleet.c \
 	tools/findings/fleet.h \
+	tools/findings/foresight.c \
+	tools/findings/foresight.h \
 	tools/findings/halted.c \
 	tools/findings/held.c \
 	tools/findings/holder.c \
@@ -278,6 +280,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/model/building.h \
 	tools/model/change.c \
 	tools/model/change.h \
+	tools/model/enough.c \
+	tools/model/enough.h \
 	tools/model/event_queue.c \
 	tools/model/event_queue.h \
 	tools/model/limits.c \

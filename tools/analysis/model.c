@@ -84,6 +84,11 @@ bool mst_summary_is_threaded(const struct mst_summary_server *server)
            (strcmp(server->mpm, "worker") == 0 || strcmp(server->mpm, "event") == 0);
 }
 
+bool mst_summary_spawns(const struct mst_summary_server *server)
+{
+    return mst_summary_is_php(server) && server->forks != MST_UNKNOWN && server->forks > 0;
+}
+
 uint64_t mst_summary_clock_ns(const struct mst_summary_server *server)
 {
     return mst_magnitude(server->clock_ahead_ns);

@@ -402,6 +402,9 @@ bool mst_summary_is_php(const struct mst_summary_server *server);
 /* Whether several of its workers share a process. */
 bool mst_summary_is_threaded(const struct mst_summary_server *server);
 
+/* Whether a PHP started processes while it was recorded: pm = dynamic, or ondemand. */
+bool mst_summary_spawns(const struct mst_summary_server *server);
+
 /* How far its clock is from the recorder's, ahead or behind. */
 uint64_t mst_summary_clock_ns(const struct mst_summary_server *server);
 

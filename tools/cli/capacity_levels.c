@@ -234,7 +234,8 @@ int mst_capacity_go_on(struct mst_capacity_levels *l)
     for (i = 0; i < count && status == MST_EXIT_OK; i++) {
         struct mst_summary s;
 
-        if (mst_findings_summary(&s, archive, found[i].id, error) != 0)
+        if (mst_summary_make(&s, archive, found[i].id, error) != 0 ||
+            mst_findings_causes(&s, archive, error) != 0)
             status = mst_failed(MST_EXIT_TARGET, "%s", error);
         else if (s.server_count > 0)
             take(l, found[i].at, &s, false);

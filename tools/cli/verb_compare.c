@@ -148,7 +148,7 @@ static int find_causes(struct mst_compare_side *side, char error[MST_ERROR_MAX])
     size_t i;
 
     for (i = 0; i < side->count; i++)
-        if (mst_findings_make(&side->runs[i].summary, side->archive, error) != 0)
+        if (mst_findings_causes(&side->runs[i].summary, side->archive, error) != 0)
             return -1;
     return 0;
 }

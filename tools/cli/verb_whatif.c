@@ -219,7 +219,8 @@ static int find_run(struct mst_summary *s, struct mst_archive *archive, const st
     if (mst_summary_runs(archive, &ids, &count, error) != 0)
         return mst_failed(MST_EXIT_TARGET, "%s", error);
     for (i = count; i-- > 0 && !found && status == MST_EXIT_OK;) {
-        if (mst_findings_summary(s, archive, ids[i], error) != 0)
+        if (mst_summary_make(s, archive, ids[i], error) != 0 ||
+            mst_findings_causes(s, archive, error) != 0)
             status = mst_failed(MST_EXIT_TARGET, "%s", error);
         snprintf(number, sizeof number, "%lld", (long long)ids[i]);
         found = o->run == NULL || strcmp(o->run, number) == 0 ||

@@ -78,18 +78,6 @@ static uint64_t heaviest_of_servers(const struct mst_summary *s)
     return most;
 }
 
-/* Removes the predictions where the run has only a few requests: these are not a sample of the
- * requests that a prediction is about. */
-static void predict_from_enough(struct mst_summary *s)
-{
-    const struct mst_summary_server *front = mst_summary_front(s);
-    size_t i;
-
-    for (i = 0; i < s->finding_count && front != NULL; i++)
-        if (front->requests < MST_PREDICT_REQUESTS_MIN)
-            s->findings[i].predicted[0] = '\0';
-}
-
 static void add_text(char *text, size_t size, const char *more)
 {
     size_t used = strlen(text);
@@ -126,7 +114,6 @@ static void judge(struct mst_summary *s)
 {
     size_t i;
 
-    predict_from_enough(s);
     s->headline_count = s->finding_count > 1 && s->findings[1].weight >= MST_HEADLINE_MILLI ? 2 :
                         s->finding_count > 0;
     s->verdict[0] = '\0';
@@ -194,6 +181,7 @@ static void find_of_server(struct mst_inquiry *q)
     mst_find_holders(q);
     mst_find_tail(q);
     mst_find_cold_start(q);
+    mst_find_predictions(q);
     mst_chain_slowness(q);
     mst_find_settings(q, first);
     mst_find_stall(q);
@@ -263,19 +251,31 @@ bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f)
     return true;
 }
 
-int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
+static int make(struct mst_summary *s, struct mst_archive *a, bool predicts,
+                char error[MST_ERROR_MAX])
 {
     struct mst_inquiry q = {
-        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s),
+        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s), .predicts = predicts,
     };
 
     find_all(&q);
     mst_needs_add_up(&q);
+    mst_foresight_end(&q);
     mst_code_bills_free(&q.code);
     if (q.failed)
         return mst_archive_unreadable(a, error);
     conclude(s);
     return 0;
+}
+
+int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
+{
+    return make(s, a, true, error);
+}
+
+int mst_findings_causes(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
+{
+    return make(s, a, false, error);
 }
 
 int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,

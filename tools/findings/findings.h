@@ -8,6 +8,10 @@
  * a sentence. */
 int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX]);
 
+/* The same without predictions: these take a second of simulations. What advice needs them for, as
+ * the number of workers from which on the CPUs are the limit, is not in it. */
+int mst_findings_causes(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX]);
+
 /* mst_summary_make(), with s->findings and s->verdict. 0, or -1 with a sentence. Free with
  * mst_summary_free() in either case. */
 int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,

@@ -9,11 +9,15 @@
 #include "archive/query.h"
 #include "findings/budget.h"
 
+struct mst_foresight;
+
 struct mst_inquiry {
     struct mst_summary *s;
     sqlite3            *db;
     struct mst_budget   b;
     struct mst_code_bills code;   /* of the PHP that was asked about last */
+    bool                predicts; /* findings tell what their advice changes */
+    struct mst_foresight *foresight;   /* foresight.h; NULL: not asked for yet */
     bool                failed;   /* SQLite failed, or memory ran out */
 };
 

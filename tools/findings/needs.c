@@ -59,6 +59,7 @@ static uint64_t memory_of(struct mst_inquiry *q, const struct mst_summary_server
 static const enum mst_bound bounds[] = {
     [MST_NEXT_NONE] = MST_BOUND_LIMIT, [MST_NEXT_CPU] = MST_BOUND_CPU,
     [MST_NEXT_ONE_BY_ONE] = MST_BOUND_ONE_BY_ONE, [MST_NEXT_MEMORY] = MST_BOUND_MEMORY,
+    [MST_NEXT_OTHER] = MST_BOUND_LIMIT,
 };
 
 /* Where workers ran out. */
@@ -134,15 +135,14 @@ static void find_of(struct mst_inquiry *q, const struct mst_summary_server *serv
         take_enough(need, mst_demand_enough(server, &d));
     } else if (mst_starved_by_keepalive(server)) {
         take_keepalive(need, &d);
-    } else if (mst_plan_workers(&plan, &q->b, server, q->db)) {
+    } else {
+        mst_plan_workers(&plan, q, server);
         if (plan.threaded)
             mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         take_plan(q, need, &plan);
         if (need->bound == MST_BOUND_LIMIT && server != q->b.php && q->b.php != NULL &&
             mst_demand_ran_out(q->b.php))
             need->bound = MST_BOUND_PHP;
-    } else {
-        q->failed = true;
     }
     need->memory_bytes = memory_of(q, server, need->wanted);
 }
@@ -169,7 +169,7 @@ static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server 
         return;
     need->ran_out = pool_ran_out(php, pool);
     if (need->ran_out) {
-        mst_plan_pool(&plan, &q->b, pool);
+        mst_plan_pool(&plan, q, pool);
         take_plan(q, need, &plan);
     } else {
         d.high = (double)mst_known(pool->run_sum_ns) / (double)MST_NS_PER_S / seconds;

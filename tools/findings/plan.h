@@ -1,19 +1,21 @@
-/* plan.h - how many workers the load that wanted to come takes, and what more of them change. */
+/* plan.h - how many workers the load that wanted to come takes, and what more of them change. How
+ * many requests wanted to be served at once is measured; what they get with more workers is
+ * foreseen (foresight.h). */
 #ifndef MPMSTAT_FINDINGS_PLAN_H
 #define MPMSTAT_FINDINGS_PLAN_H
 
-#include <sqlite3.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "findings/budget.h"
+#include "findings/foresight.h"
 
 /* What else limits, once there are more workers. */
 enum mst_next_limit {
     MST_NEXT_NONE,           /* nothing that was measured: each request has a worker */
     MST_NEXT_CPU,            /* the CPUs are full before, or a group's share of them */
     MST_NEXT_ONE_BY_ONE,     /* what they wait for lets in one request at a time */
-    MST_NEXT_MEMORY          /* the machine's memory is used up before */
+    MST_NEXT_MEMORY,         /* the machine's memory is used up before */
+    MST_NEXT_OTHER           /* other workers, or the load tool: next_name */
 };
 
 /* How it is known how many requests want to be served at once. */
@@ -28,6 +30,8 @@ struct mst_workers_plan {
     const char *why_not;           /* why there is no plan, for "How high is not known: ..."; NULL:
                                     * there is one */
     enum mst_next_limit next;
+    char     next_name[80];        /* of MST_NEXT_ONE_BY_ONE and MST_NEXT_OTHER, as the model has it;
+                                    * "" where the findings say that it is one by one */
     bool     has_quota;            /* the CPUs are those that a control group may use */
     bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */
     uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:
@@ -35,22 +39,18 @@ struct mst_workers_plan {
     uint64_t now;                  /* the limit, or what was seen busy where that is not known */
     uint64_t wanted;               /* requests at once, those that waited included */
     enum mst_wanted_by by;
-    double   at_once;              /* the same on average: what the predictions are for */
-    bool     uneven;               /* wanted at times are so many more than on average that the rate
-                                    * says nothing: predictions are for these times */
-    double   waited;               /* seconds, by a request, for a worker */
-    double   held, rate, then;     /* seconds; requests a second now, and predicted; NAN: what the
-                                    * CPUs allow is not known */
-    double   seconds;              /* in which there was that rate */
-    uint64_t cpu_then_milli;       /* predicted; MST_UNKNOWN */
+    double   at_once;              /* the same on average */
+    uint64_t cpu_then_milli;       /* of the CPUs that are there, in use with as many as advised;
+                                    * MST_UNKNOWN */
+    struct mst_foreseen foreseen;  /* with as many as advised */
     double   process_bytes;        /* of one more process, upper end; 0: not known */
     uint64_t processes_fit;        /* in 80 % of the machine's memory; MST_UNKNOWN */
     bool     threaded;             /* several workers share a process */
 };
 
-/* False: SQLite failed. */
-bool mst_plan_workers(struct mst_workers_plan *plan, const struct mst_budget *b,
-                      const struct mst_summary_server *server, sqlite3 *db);
+/* Where SQLite fails, so has the inquiry, and why_not is set. */
+void mst_plan_workers(struct mst_workers_plan *plan, struct mst_inquiry *q,
+                      const struct mst_summary_server *server);
 
 /* Rounds the advised number up to a multiple of ThreadsPerChild: Apache lowers any other value of
  * MaxRequestWorkers to such a multiple. */
@@ -58,7 +58,7 @@ void mst_plan_fill_processes(struct mst_workers_plan *plan, uint64_t threads_per
 
 /* The same of one of several FPM pools, by what was there at once: which pool the load tool's
  * connections were for is not known. */
-void mst_plan_pool(struct mst_workers_plan *plan, const struct mst_budget *b,
+void mst_plan_pool(struct mst_workers_plan *plan, struct mst_inquiry *q,
                    const struct mst_summary_pool *pool);
 
 #endif

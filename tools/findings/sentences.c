@@ -141,7 +141,7 @@ static void say_needs(char text[224], const struct mst_workers_plan *plan)
     size_t used = 0;
 
     text[0] = '\0';
-    if (plan->cpu_then_milli != MST_UNKNOWN) {
+    if (plan->cpu_then_milli != MST_UNKNOWN && plan->next != MST_NEXT_CPU) {
         mst_say(text, 224, " That takes %s of the CPU time that the server can have.",
                 mst_format_percent(plan->cpu_then_milli).text);
         used = strlen(text);
@@ -153,61 +153,103 @@ static void say_needs(char text[224], const struct mst_workers_plan *plan)
                 mst_format_bytes((uint64_t)plan->process_bytes).text, plan->processes_fit);
 }
 
-/* The mean that clients would see: as many requests at once, at that rate. */
-static struct mst_formatted mean_at(const struct mst_workers_plan *plan, double rate)
+static const char *told(char text[32], enum mst_foreseen_measure what, double value)
 {
-    return mst_format_time((uint64_t)(plan->at_once / rate * (double)MST_NS_PER_S));
+    if (what == MST_FORESEEN_RATE)
+        mst_say(text, 32, "%s", mst_format_real(value).text);
+    else
+        mst_say(text, 32, "%s", mst_format_time((uint64_t)(value * (double)MST_NS_PER_S)).text);
+    return text;
 }
 
-/* In a load that comes and goes there is no rate to predict. */
-static void predict_plan(struct mst_finding *f, const struct mst_workers_plan *plan)
+/* "p95 63.0 ms (58.1 to 70.2) instead of 410 ms": the model's, its interval, and what was
+ * measured. */
+static void say_told(char *text, size_t size, const struct mst_foreseen *foreseen,
+                     enum mst_foreseen_measure what)
 {
-    const struct mst_formatted held =
-        mst_format_time((uint64_t)(plan->held * (double)MST_NS_PER_S));
+    static const char *const before[MST_FORESEEN_COUNT] = {
+        [MST_FORESEEN_RATE] = "about ", [MST_FORESEEN_P50] = "p50 ", [MST_FORESEEN_P95] = "p95 ",
+    };
+    const struct mst_model_estimate *e = &foreseen->then[what];
+    char then[32], low[32], high[32], now[32];
+    size_t used = strlen(text);
 
-    if (plan->uneven)
-        MST_PREDICTED(f, "%s instead of %s for a request, if one holds its worker for %s as now",
-                      mst_format_time((uint64_t)((double)plan->wanted / plan->then *
-                                                 (double)MST_NS_PER_S)).text,
-                      mst_format_time((uint64_t)((plan->held + plan->waited) *
-                                                 (double)MST_NS_PER_S)).text, held.text);
+    if (isnan(e->value) || isnan(foreseen->now[what]))
+        return;
+    mst_say(text + used, size - used, "%s%s%s%s (%s to %s) instead of %s", used > 0 ? ", " : "",
+            before[what], told(then, what, e->value),
+            what == MST_FORESEEN_RATE ? " requests/s" : "", told(low, what, e->low),
+            told(high, what, e->high), told(now, what, foreseen->now[what]));
+}
+
+void mst_say_foreseen(struct mst_finding *f, const char *condition,
+                      const struct mst_foreseen *foreseen)
+{
+    char text[256] = "", busier[192] = "";
+    enum mst_foreseen_measure what;
+
+    if (!foreseen->known)
+        return;
+    for (what = foreseen->closed ? MST_FORESEEN_RATE : MST_FORESEEN_P50; what < MST_FORESEEN_COUNT; what++)
+        say_told(text, sizeof text, foreseen, what);
+    if (foreseen->busier != NULL)
+        mst_say(busier, sizeof busier, ", if %.80s answers %s requests at once as fast as %s now",
+                foreseen->busier, mst_format_real(foreseen->busier_then).text,
+                mst_format_real(foreseen->busier_now).text);
+    MST_PREDICTED(f, "%s%s%s", text[0] != '\0' ? condition : "", text,
+                  text[0] != '\0' ? busier : "");
+}
+
+/* What is the limit with more workers, of what MST_NEXT_OTHER is about. */
+static void say_other_limit(char text[128], const char *name)
+{
+    if (strcmp(name, "load tool") == 0)
+        mst_say(text, 128, "the load tool is the limit");
+    else if (strcmp(name, "apache-workers") == 0)
+        mst_say(text, 128, "Apache's workers run out");
     else
-        MST_PREDICTED(f, "about %s requests/s instead of %s, and %s instead of %s for a request, "
-                      "if one holds its worker for %s as now", mst_format_real(plan->then).text,
-                      mst_format_real(plan->rate).text, mean_at(plan, plan->then).text,
-                      mean_at(plan, plan->rate).text, held.text);
+        mst_say(text, 128, "PHP's workers%s%.60s run out", strchr(name, ' ') != NULL ?
+                " of the pool" : "", strchr(name, ' ') != NULL ? strchr(name, ' ') : "");
+}
+
+/* Why more workers do not help, and what does. */
+static void advise_no_more(struct mst_finding *f, const struct mst_workers_plan *plan)
+{
+    char other[128];
+
+    switch (plan->next) {
+    case MST_NEXT_ONE_BY_ONE:
+        MST_ACTION(f, "Shorten what they wait for: it lets in one request at a time, so more "
+                   "workers cannot help.");
+        break;
+    case MST_NEXT_CPU:
+        MST_ACTION(f, "%s", plan->has_quota ?
+                   "Make the requests cheaper, or give the control group a larger CPU quota. "
+                   "More workers cannot help: it has used up its quota." :
+                   "Make the requests cheaper, or add CPUs. More workers cannot help: the CPUs are "
+                   "full.");
+        break;
+    case MST_NEXT_OTHER:
+        say_other_limit(other, plan->next_name);
+        MST_ACTION(f, "More of these workers alone cannot help: with them %s.", other);
+        break;
+    default:
+        MST_ACTION(f, "Add memory, or make the processes smaller. More workers cannot help: no "
+                   "more processes fit in the memory.");
+        break;
+    }
 }
 
 void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, const char *directive)
 {
-    static const char *const stops[] = {
-        [MST_NEXT_NONE] = "",
-        [MST_NEXT_CPU] = "; from there on the CPUs are the limit",
-        [MST_NEXT_MEMORY] = "; more do not fit in the memory",
-    };
     const char *only_if = plan->perhaps_one_by_one ? " That helps only if what they wait for lets "
                           "in several at a time: a thinned archive does not tell." : "";
-    char needs[224], by[64] = "";
+    char needs[224], by[64] = "", stops[160] = "", other[128];
 
     if (plan->why_not != NULL) {
         MST_ACTION(f, "Set %s higher. How high is not known: %s. A recording of at least two "
                    "seconds and 100 requests that loses no record tells it.", directive,
                    plan->why_not);
-        return;
-    }
-    if (plan->next == MST_NEXT_ONE_BY_ONE) {
-        MST_ACTION(f, "Shorten what they wait for: it lets in one request at a time, so more "
-                   "workers cannot help.");
-        return;
-    }
-    if (plan->workers <= plan->now) {
-        MST_ACTION(f, "%s.", plan->next != MST_NEXT_CPU ?
-                   "Add memory, or make the processes smaller. More workers cannot help: no more "
-                   "processes fit in the memory" : plan->has_quota ?
-                   "Make the requests cheaper, or give the control group a larger CPU quota. "
-                   "More workers cannot help: it has used up its quota" :
-                   "Make the requests cheaper, or add CPUs. More workers cannot help: the CPUs are "
-                   "full");
         return;
     }
     if (plan->workers == MST_UNKNOWN) {
@@ -216,6 +258,21 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
                    plan->now, plan->wanted, only_if);
         return;
     }
+    if (plan->workers <= plan->now) {
+        advise_no_more(f, plan);
+        return;
+    }
+    if (plan->next == MST_NEXT_CPU)
+        MST_SAY(stops, "; from there on the CPUs are the limit");
+    else if (plan->next == MST_NEXT_MEMORY)
+        MST_SAY(stops, "; more do not fit in the memory");
+    else if (plan->next == MST_NEXT_ONE_BY_ONE)
+        MST_SAY(stops, "; from there on they wait for \"%s\", which lets in one at a time",
+                plan->next_name);
+    if (plan->next == MST_NEXT_OTHER) {
+        say_other_limit(other, plan->next_name);
+        MST_SAY(stops, "; with these %s", other);
+    }
     say_needs(needs, plan);
     if (plan->by == MST_WANTED_BY_TOOL)
         mst_say(by, sizeof by, " (the load tool's concurrency)");
@@ -223,10 +280,9 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
         mst_say(by, sizeof by, " (%s on average)", mst_format_real(plan->at_once).text);
     MST_ACTION(f, "Set %s to %" PRIu64 " (now %" PRIu64 "): %s%" PRIu64 " requests wanted to be "
                "served at once%s%s.%s%s", directive, plan->workers, plan->now,
-               plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by,
-               stops[plan->next], needs, only_if);
-    if (!isnan(plan->then))
-        predict_plan(f, plan);
+               plan->by == MST_WANTED_AT_TIMES ? "up to " : "", plan->wanted, by, stops, needs,
+               only_if);
+    mst_say_foreseen(f, "", &plan->foreseen);
 }
 
 /* That they waited while some of its workers were still to be started, or that no sample was at the

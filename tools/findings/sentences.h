@@ -68,6 +68,9 @@ void mst_say_php_in_uploads(struct mst_finding *f, const struct mst_budget *b);
 void mst_say_php_workers_late(struct mst_finding *f, const struct mst_summary_server *php);
 /* Of a PHP whose php_wait is not known. */
 void mst_say_php_queued(struct mst_finding *f, const struct mst_summary_server *php);
+/* condition: "without this wait ", or "": what the action of the finding says. */
+void mst_say_foreseen(struct mst_finding *f, const char *condition,
+                      const struct mst_foreseen *foreseen);
 /* Action and prediction of a finding that workers ran out. */
 void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
                   const char *directive);

@@ -272,8 +272,7 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
         [MST_ANSWER_NO] = "", [MST_ANSWER_UNKNOWN] = WHOLE_TELLS,
         [MST_ANSWER_YES] = " More workers cannot help: they would wait there, too.",
     };
-    uint64_t ns = b->ns[MST_PART_WAITS + wait], without = b->total_ns - (ns < b->total_ns ? ns : 0);
-    bool queues = mst_budget_milli(b, mst_budget_for_workers_ns(b)) >= MST_FINDING_MILLI;
+    uint64_t ns = b->ns[MST_PART_WAITS + wait];
     char part[80], which[256], of_run[64] = "";
 
     say_part(part, b, ns);
@@ -287,11 +286,6 @@ void mst_say_wait(struct mst_finding *f, const struct mst_budget *b, enum mst_wa
     MST_ACTION(f, "%s%s", wait_actions[wait], workers[one_by_one]);
     if (is_connecting(end) && b->front->requests > 0)
         say_connecting(f, end, b->front->requests);
-    /* Without it the waits for workers would be shorter, too: nobody knows by how much. */
-    if (!queues && one_by_one == MST_ANSWER_NO && !mst_cpu_is_full(b->s))
-        MST_PREDICTED(f, "without this wait a request takes %s instead of %s",
-                      mst_format_time(mst_budget_mean_ns(b, without)).text,
-                      mst_format_time(mst_budget_mean_ns(b, b->total_ns)).text);
 }
 
 void mst_say_own_end(struct mst_finding *f, const char *end)

@@ -28,19 +28,34 @@ static void note_workers(struct mst_finding *f, const struct mst_summary_server 
     note_busy(f, server->workers_limit, server->max_busy, server->mean_busy_milli);
 }
 
+static uint64_t in_ns(double seconds)
+{
+    return isnan(seconds) ? MST_UNKNOWN : (uint64_t)(seconds * (double)MST_NS_PER_S);
+}
+
+static void note_foreseen(struct mst_finding *f, const struct mst_foreseen *foreseen)
+{
+    const struct mst_model_estimate *then = foreseen->then;
+    double rate = then[MST_FORESEEN_RATE].value;
+
+    if (!foreseen->known)
+        return;
+    if (foreseen->closed && !isnan(rate))
+        mst_found_number(f, "predicted_rate_milli", (uint64_t)(rate * 1000));
+    mst_found_number(f, "predicted_p50_ns", in_ns(then[MST_FORESEEN_P50].value));
+    mst_found_number(f, "predicted_p95_ns", in_ns(then[MST_FORESEEN_P95].value));
+}
+
 /* Action and prediction of a finding that workers ran out. */
 static void note_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
                       const struct mst_summary_server *server, const char *directive)
 {
-    bool spawns = mst_summary_is_php(server) && server->forks != MST_UNKNOWN && server->forks > 0;
-
     if (plan->why_not == NULL) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
-        mst_found_number(f, "predicted_rate_milli", isnan(plan->then) || plan->uneven ?
-                         MST_UNKNOWN : (uint64_t)(plan->then * 1000));
+        note_foreseen(f, &plan->foreseen);
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
-        mst_found_number(f, "start_servers_too", spawns ? 1 : MST_UNKNOWN);
+        mst_found_number(f, "start_servers_too", mst_summary_spawns(server) ? 1 : MST_UNKNOWN);
     }
     mst_say_plan(f, plan, directive);
 }
@@ -50,10 +65,7 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
 {
     struct mst_workers_plan plan;
 
-    if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
-        q->failed = true;
-        return;
-    }
+    mst_plan_workers(&plan, q, server);
     if (plan.threaded)
         mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
     note_plan(f, &plan, server, directive);
@@ -69,11 +81,9 @@ static void plan_beyond_limit(struct mst_inquiry *q, struct mst_finding *f,
 
     if (server->pool_count > 1 && mst_pools_matter(server))
         return;
-    if (!mst_plan_workers(&plan, &q->b, server, q->db)) {
-        q->failed = true;
-    } else if (plan.why_not == NULL && plan.next == MST_NEXT_NONE && !isnan(plan.then) &&
-               !plan.perhaps_one_by_one && server->workers_limit != MST_UNKNOWN &&
-               plan.wanted > server->workers_limit) {
+    mst_plan_workers(&plan, q, server);
+    if (plan.why_not == NULL && plan.next == MST_NEXT_NONE && !plan.perhaps_one_by_one &&
+        server->workers_limit != MST_UNKNOWN && plan.wanted > server->workers_limit) {
         if (plan.threaded)
             mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         mst_found_number(f, "workers_advised", plan.workers);
@@ -310,7 +320,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
     mst_found_number(f, "wait_mean_ns", mst_pool_mean_wait_ns(pool));
     mst_found_number(f, "limit_reached", pool->limit_reached);
     mst_say_pool(f, &q->b, pool);
-    mst_plan_pool(&plan, &q->b, pool);
+    mst_plan_pool(&plan, q, pool);
     note_plan(f, &plan, q->b.php, "pm.max_children");
 }
 

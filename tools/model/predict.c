@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "memory/pool.h"
@@ -29,6 +30,11 @@
 #define HALF_OF_TIME    0.5
 #define OTHERS_MATTER   0.05      /* of the CPUs */
 #define MORE_USED       1.1       /* times the CPU time of now */
+#define FEW             6u        /* simulations that compare systems with each other */
+/* An end that is this many times as busy as in the recording, and by this many requests, is busier
+ * than anything that was seen. */
+#define BUSIER_TIMES    1.25
+#define BUSIER_BY       1.0
 
 /* ---- many simulations -------------------------------------------------------------- */
 
@@ -85,6 +91,7 @@ static double time_at(const struct mst_simulated *s, unsigned per_mille)
 static void take(struct mst_forecast *o, const struct mst_system *system,
                  const struct mst_simulated *s, size_t nth)
 {
+    double n = (double)o->count;
     size_t i;
 
     o->values[MST_MEASURE_RATE][nth] = s->rate;
@@ -94,19 +101,19 @@ static void take(struct mst_forecast *o, const struct mst_system *system,
     o->values[MST_MEASURE_P95][nth] = time_at(s, 950);
     o->values[MST_MEASURE_P99][nth] = time_at(s, 990);
     for (i = 0; i < system->gate_count; i++) {
-        o->uses[i].used += s->gates[i].inside / REPLICATES;
-        o->uses[i].waiting += s->gates[i].waiting / REPLICATES;
-        o->uses[i].full += s->gates[i].full / REPLICATES;
+        o->uses[i].used += s->gates[i].inside / n;
+        o->uses[i].waiting += s->gates[i].waiting / n;
+        o->uses[i].full += s->gates[i].full / n;
     }
     for (i = 0; i < system->cpus_count; i++) {
         struct mst_model_use *use = &o->uses[system->gate_count + i];
 
-        use->used += s->cpu_used[i] / REPLICATES;
-        use->waiting += s->cpu_used[i] * (s->cpu_stretch[i] - 1) / REPLICATES;
-        use->full += s->cpu_used[i] / system->cpus[i].count / REPLICATES;
+        use->used += s->cpu_used[i] / n;
+        use->waiting += s->cpu_used[i] * (s->cpu_stretch[i] - 1) / n;
+        use->full += s->cpu_used[i] / system->cpus[i].count / n;
     }
     for (i = 0; i < system->end_count; i++)
-        o->at_ends[i] += s->at_ends[i] / REPLICATES;
+        o->at_ends[i] += s->at_ends[i] / n;
 }
 
 /* What runs out. A request that waits for Apache's workers because those wait for PHP's waits for
@@ -143,13 +150,14 @@ static struct mst_simulation how_to_simulate(const struct mst_system *system,
                                     .most_requests = REQUESTS_EACH, .at_front = !r->by_client };
 }
 
-static void begin(struct mst_forecast *o, const struct mst_system *system, apr_pool_t *pool)
+static void begin(struct mst_forecast *o, const struct mst_system *system, size_t count,
+                  apr_pool_t *pool)
 {
     size_t i;
 
-    *o = (struct mst_forecast){ .count = REPLICATES };
+    *o = (struct mst_forecast){ .count = count };
     for (i = 0; i < MST_MEASURE_COUNT; i++)
-        o->values[i] = apr_pcalloc(pool, REPLICATES * sizeof **o->values);
+        o->values[i] = apr_pcalloc(pool, count * sizeof **o->values);
     o->use_count = system->gate_count + system->cpus_count;
     o->uses = apr_pcalloc(pool, o->use_count * sizeof *o->uses);
     o->at_ends = apr_pcalloc(pool, system->end_count * sizeof *o->at_ends);
@@ -165,20 +173,20 @@ static void begin(struct mst_forecast *o, const struct mst_system *system, apr_p
 
 /* more_cpus: CPUs that the system has perhaps besides; each simulation has another part of them. */
 static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
-                         const struct mst_model_run *r, double more_cpus)
+                         const struct mst_model_run *r, size_t count, double more_cpus)
 {
     struct mst_simulation how = how_to_simulate(system, r);
     struct mst_system varied = *system;
     uint64_t random = 1;
     size_t i, k, overloaded = 0;
 
-    begin(o, system, r->pool);
+    begin(o, system, count, r->pool);
     varied.cpus = apr_pmemdup(r->pool, system->cpus, system->cpus_count * sizeof *varied.cpus);
-    for (k = 0; k < REPLICATES; k++) {
+    for (k = 0; k < count; k++) {
         apr_pool_t *one = mst_pool_new(r->pool);
         struct mst_simulated s = { 0 };
 
-        varied.cpus[0].count = system->cpus[0].count + more_cpus * (double)k / (REPLICATES - 1);
+        varied.cpus[0].count = system->cpus[0].count + more_cpus * (double)k / (double)(count - 1);
         how.seed = mst_random_word(&random);
         how.drawn = draw_blocks(system, &random, one);
         how.drawn_count = system->work_count;
@@ -189,8 +197,8 @@ static void simulate_all(struct mst_forecast *o, const struct mst_system *system
         apr_pool_destroy(one);
     }
     for (i = 0; i < MST_MEASURE_COUNT; i++)
-        o->medians[i] = quantile(o->values[i], REPLICATES, 0.5);
-    o->overloaded = overloaded * 2 > REPLICATES;
+        o->medians[i] = quantile(o->values[i], count, 0.5);
+    o->overloaded = overloaded * 2 > count;
     o->uses[system->gate_count].limit += more_cpus / 2;
     o->limit = find_limit(o, system);
 }
@@ -208,13 +216,21 @@ void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
     double lost = isnan(r->cpus) ? 0 : r->cpus / r->system.cpus[0].count - 1;
     double used = cpus_used(&p->now, system), then;
 
-    simulate_all(o, system, r, 0);
+    simulate_all(o, system, r, REPLICATES, 0);
     then = cpus_used(o, system);
     if (lost > OTHERS_MATTER && used < ALL_BUSY * r->system.cpus[0].count &&
         (then > MORE_USED * used || then > ALL_BUSY * system->cpus[0].count)) {
-        simulate_all(o, system, r, lost * system->cpus[0].count);
+        simulate_all(o, system, r, REPLICATES, lost * system->cpus[0].count);
         o->others_matter = true;
     }
+}
+
+double mst_model_mean_time(const struct mst_system *system, const struct mst_model_run *r)
+{
+    struct mst_forecast few;
+
+    simulate_all(&few, system, r, FEW, 0);
+    return few.medians[MST_MEASURE_MEAN];
 }
 
 /* ---- the recorded system ----------------------------------------------------------- */
@@ -359,7 +375,7 @@ void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
 {
     *p = (struct mst_prediction){ .run = r };
     fit(r);
-    simulate_all(&p->now, &r->system, r, 0);
+    simulate_all(&p->now, &r->system, r, REPLICATES, 0);
     if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
         is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
         is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
@@ -393,4 +409,43 @@ struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
         median * scale, median * scale * exp(-together(log(median / low), off)),
         median * scale * exp(together(log(high / median), off)),
     };
+}
+
+/* A sleep takes its time always, and a lock is a gate of its own. */
+bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_forecast *then,
+                         size_t nth)
+{
+    const struct mst_model_end *end = &p->run->system.ends[nth];
+    double now = p->now.at_ends[nth];
+
+    return nth >= MST_END_FIXED_COUNT && strcmp(end->kind, "sleep") != 0 &&
+           strcmp(end->kind, "lock") != 0 && then->at_ends[nth] > BUSIER_TIMES * now &&
+           then->at_ends[nth] > now + BUSIER_BY;
+}
+
+static bool is_named(const char *name, const struct mst_model_use *use)
+{
+    return strcmp(name, use->name) == 0;
+}
+
+bool mst_model_is_cpus(const struct mst_prediction *p, const struct mst_model_use *use)
+{
+    const struct mst_system *system = &p->run->system;
+    size_t i;
+
+    for (i = 0; i < system->cpus_count; i++)
+        if (is_named(system->cpus[i].name, use))
+            return true;
+    return false;
+}
+
+bool mst_model_is_serial_end(const struct mst_prediction *p, const struct mst_model_use *use)
+{
+    const struct mst_system *system = &p->run->system;
+    size_t i;
+
+    for (i = MST_END_FIXED_COUNT; i < system->end_count; i++)
+        if (is_named(system->ends[i].called, use))
+            return true;
+    return false;
 }

@@ -53,4 +53,17 @@ void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
 struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure);
 
+/* Whether what is in use are CPUs; an end of PHP's that lets in one request at a time. */
+bool mst_model_is_cpus(const struct mst_prediction *p, const struct mst_model_use *use);
+bool mst_model_is_serial_end(const struct mst_prediction *p, const struct mst_model_use *use);
+
+/* The mean time of a request in a few simulations. They draw the same requests whatever the system:
+ * so the means of two systems compare better than their forecasts do. */
+double mst_model_mean_time(const struct mst_system *system, const struct mst_model_run *r);
+
+/* Whether the end would have more requests at once than was ever seen: how long it takes for them
+ * is not known then. */
+bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_forecast *then,
+                         size_t nth);
+
 #endif

@@ -73,7 +73,8 @@ void mst_building_make_serial_ends(struct mst_building *b)
 
 /* ---- CPU time of processes --------------------------------------------------------- */
 
-/* A load tool that ended before the programs were looked at is not among them. */
+/* A load tool that ended before the programs were looked at is not among them, and an older archive
+ * has none at all. */
 static double all_programs_cpu(const struct mst_summary *s)
 {
     double all = 0, tool = 0;
@@ -84,7 +85,8 @@ static double all_programs_cpu(const struct mst_summary *s)
             tool += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns));
         else
             all += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns));
-    return all + fmax(tool, mst_or_zero(mst_in_seconds(s->tool_cpu_ns)));
+    return fmax(all, mst_or_zero(mst_in_seconds(mst_servers_cpu_ns(s)))) +
+           fmax(tool, mst_or_zero(mst_in_seconds(s->tool_cpu_ns)));
 }
 
 /* Whether another program works while PHP waits for that end. */

@@ -12,11 +12,6 @@
 #include "findings/demand.h"
 #include "render/json_writer.h"
 
-/* An end that is this many times as busy as in the recording, and by this many requests, is busier
- * than anything that was seen. */
-#define BUSIER_TIMES 1.25
-#define BUSIER_BY    1.0
-
 /* ---- numbers ----------------------------------------------------------------------- */
 
 static struct mst_formatted number(enum mst_measure measure, double value)
@@ -127,16 +122,6 @@ static void say_memory(const struct mst_doc *doc, const struct mst_whatif *w)
     }
 }
 
-/* Whether the end would be busier than was ever seen. A sleep takes its time always. */
-static bool is_busier(const struct mst_whatif *w, const struct mst_forecast *then, size_t i)
-{
-    const struct mst_model_end *end = &w->recorded->system.ends[i];
-    double now = w->prediction->now.at_ends[i];
-
-    return strcmp(end->kind, "sleep") != 0 && strcmp(end->kind, "lock") != 0 &&
-           then->at_ends[i] > BUSIER_TIMES * now && then->at_ends[i] > now + BUSIER_BY;
-}
-
 static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *w,
                             const struct mst_forecast *then)
 {
@@ -146,7 +131,7 @@ static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *
     for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++) {
         const struct mst_model_end *end = &w->recorded->system.ends[i];
 
-        if (is_busier(w, then, i))
+        if (mst_model_is_busier(w->prediction, then, i))
             mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s would have %s requests at once, and had "
                               "%s. How long its answers take then is not known: the prediction is "
                               "for as long as they took.", end->called,
@@ -363,7 +348,7 @@ static void put_then(struct mst_json *j, const char *key, const struct mst_whati
     put_outcome(j, &w->then[nth]);
     mst_json_begin(j, "busier_ends", '[');
     for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++)
-        if (is_busier(w, &w->then[nth], i))
+        if (mst_model_is_busier(w->prediction, &w->then[nth], i))
             mst_json_string(j, NULL, w->recorded->system.ends[i].called);
     mst_json_end(j, ']');
     mst_json_end(j, '}');

@@ -1,0 +1,124 @@
+/* foresight.c - see foresight.h. */
+#include "findings/foresight.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "analysis/thresholds.h"
+#include "findings/rules.h"
+#include "findings/sentences.h"
+#include "memory/pool.h"
+#include "model/change.h"
+
+struct mst_foresight {
+    apr_pool_t           *pool;
+    struct mst_model_run  run;
+    struct mst_prediction prediction;
+};
+
+static struct mst_foresight *begin(struct mst_inquiry *q)
+{
+    apr_pool_t *pool = mst_pool_new(NULL);
+    struct mst_foresight *f = apr_pcalloc(pool, sizeof *f);
+
+    f->pool = pool;
+    if (!mst_model_run_make(&f->run, q->s, q->db, pool)) {
+        q->failed = true;
+        f->prediction.why_not = "the archive cannot be read";
+    } else if (f->run.why_not != NULL || isnan(f->run.cpus)) {
+        f->prediction.why_not = f->run.why_not != NULL ? f->run.why_not :
+                                "how busy the CPUs were is not known";
+    } else {
+        mst_model_calibrate(&f->prediction, &f->run);
+    }
+    return f;
+}
+
+const struct mst_prediction *mst_foresee(struct mst_inquiry *q)
+{
+    if (!q->predicts)
+        return NULL;
+    if (q->foresight == NULL)
+        q->foresight = begin(q);
+    return q->foresight->prediction.why_not == NULL ? &q->foresight->prediction : NULL;
+}
+
+void mst_foresight_end(struct mst_inquiry *q)
+{
+    if (q->foresight != NULL)
+        apr_pool_destroy(q->foresight->pool);
+    q->foresight = NULL;
+}
+
+struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
+                                    const struct mst_forecast *then)
+{
+    static const enum mst_measure told[MST_FORESEEN_COUNT] = {
+        [MST_FORESEEN_RATE] = MST_MEASURE_RATE, [MST_FORESEEN_P50] = MST_MEASURE_P50,
+        [MST_FORESEEN_P95] = MST_MEASURE_P95,
+    };
+    const struct mst_system *system = &p->run->system;
+    const struct mst_model_use *cpu = &then->uses[system->gate_count];
+    struct mst_foreseen f = {
+        .known = true, .closed = system->load.arrivals == MST_ARRIVALS_CLOSED,
+        .cpu_milli = isfinite(cpu->limit) ? (uint64_t)(fmin(cpu->full, 1) * 1000) : MST_UNKNOWN,
+    };
+    size_t i;
+
+    for (i = 0; i < MST_FORESEEN_COUNT; i++) {
+        f.now[i] = p->run->measured[told[i]];
+        f.then[i] = mst_model_estimate_of(p, then, told[i]);
+    }
+    for (i = 0; i < system->end_count && f.busier == NULL; i++)
+        if (mst_model_is_busier(p, then, i)) {
+            f.busier = system->ends[i].called;
+            f.busier_now = p->now.at_ends[i];
+            f.busier_then = then->at_ends[i];
+        }
+    return f;
+}
+
+/* ---- without a wait ---------------------------------------------------------------- */
+
+/* What the finding calls the end that requests waited for; NULL: it is about something else. */
+static const char *end_of(const struct mst_finding *f, const struct mst_model_run *r)
+{
+    static const char *const kinds[MST_CODE_COUNT] = {
+#define MST_WAIT_PART(id, name, ...) [MST_CODE_##id] = name,
+#include "segment/parts.def"
+    };
+
+    if (kinds[f->code] == NULL)
+        return NULL;
+    return f->subject[0] != '\0' ? mst_pool_printf(r->pool, "%s %s", kinds[f->code], f->subject)
+                                 : kinds[f->code];
+}
+
+static void predict_without(const struct mst_prediction *p, struct mst_finding *f)
+{
+    struct mst_system system = mst_system_copy(p->run);
+    const char *end = end_of(f, p->run);
+    struct mst_foreseen foreseen;
+    struct mst_forecast then;
+
+    if (end == NULL || mst_change_without(&system, p->run, end) != NULL)
+        return;
+    mst_model_forecast(&then, p, &system, p->run);
+    foreseen = mst_foreseen_of(p, &then);
+    mst_say_foreseen(f, "without this wait ", &foreseen);
+}
+
+void mst_find_predictions(struct mst_inquiry *q)
+{
+    const struct mst_prediction *p;
+    size_t i;
+
+    for (i = 0; i < q->s->finding_count; i++) {
+        struct mst_finding *f = &q->s->findings[i];
+
+        if (f->predicted[0] != '\0' || f->weight < MST_HEADLINE_MILLI ||
+            f->share_milli == MST_UNKNOWN || (p = mst_foresee(q)) == NULL)
+            continue;
+        predict_without(p, f);
+    }
+}

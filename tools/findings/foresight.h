@@ -1,0 +1,37 @@
+/* foresight.h - what the model of the run says of a change, for the rules that advise one. */
+#ifndef MPMSTAT_FORESIGHT_H
+#define MPMSTAT_FORESIGHT_H
+
+#include "findings/inquiry.h"
+#include "model/predict.h"
+
+/* Measures that sentences tell. */
+enum mst_foreseen_measure { MST_FORESEEN_RATE, MST_FORESEEN_P50, MST_FORESEEN_P95, MST_FORESEEN_COUNT };
+
+struct mst_foreseen {
+    bool known;                    /* false: the run cannot be simulated, and nothing else is set */
+    bool closed;                   /* clients wait for an answer before they ask again: the rate
+                                    * changes with the times */
+    double now[MST_FORESEEN_COUNT];    /* as measured: per second, and seconds. NAN */
+    struct mst_model_estimate then[MST_FORESEEN_COUNT];
+    uint64_t cpu_milli;            /* of the CPUs, in use then; MST_UNKNOWN */
+    const char *busier;            /* an end that would have more requests at once than was ever
+                                    * seen; NULL: none would */
+    double busier_now, busier_then;
+};
+
+/* The fitted model of the run, made when it is first asked for: mst_find_waits() has to be done, as
+ * the model takes from it what lets in one request at a time. NULL: the inquiry is not to predict,
+ * or the run cannot be simulated. */
+const struct mst_prediction *mst_foresee(struct mst_inquiry *q);
+
+struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
+                                    const struct mst_forecast *then);
+
+/* Predicts what each wait that explains enough for a headline costs: findings without it. */
+void mst_find_predictions(struct mst_inquiry *q);
+
+/* Frees the model. */
+void mst_foresight_end(struct mst_inquiry *q);
+
+#endif
