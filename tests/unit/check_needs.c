@@ -422,8 +422,8 @@ static void expect_count(const json_t *need, const char *key, uint64_t n)
 START_TEST(test_json)
 {
     static const char *const bounds[] = {
-        "limit", NULL, "memory", "keepalive", "php-workers", "limit", "one-at-a-time", "limit", NULL,
-        "limit",
+        "limit", NULL, "memory", "keepalive", "php-workers", "limit", "one-at-a-time", "limit",
+        NULL, "limit",
     };
     struct made m;
     json_t *root, *sizing, *need;

@@ -6,7 +6,9 @@
 #include "model/predict.h"
 
 /* Measures that sentences tell. */
-enum mst_foreseen_measure { MST_FORESEEN_RATE, MST_FORESEEN_P50, MST_FORESEEN_P95, MST_FORESEEN_COUNT };
+enum mst_foreseen_measure {
+    MST_FORESEEN_RATE, MST_FORESEEN_P50, MST_FORESEEN_P95, MST_FORESEEN_COUNT
+};
 
 struct mst_foreseen {
     bool known;                    /* false: the run cannot be simulated, and nothing else is set */

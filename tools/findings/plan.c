@@ -194,7 +194,8 @@ void mst_plan_workers(struct mst_workers_plan *plan, struct mst_inquiry *q,
 
     memset(plan, 0, sizeof *plan);
     plan->why_not = why_not(&q->b, server, &d);
-    if (!mst_per_process_read(&process, q->db, server->id) || !mst_ram_read(&ram, q->db, q->s->id)) {
+    if (!mst_per_process_read(&process, q->db, server->id) ||
+        !mst_ram_read(&ram, q->db, q->s->id)) {
         q->failed = true;
         plan->why_not = "the archive cannot be read";
     }

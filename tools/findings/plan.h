@@ -30,8 +30,8 @@ struct mst_workers_plan {
     const char *why_not;           /* why there is no plan, for "How high is not known: ..."; NULL:
                                     * there is one */
     enum mst_next_limit next;
-    char     next_name[80];        /* of MST_NEXT_ONE_BY_ONE and MST_NEXT_OTHER, as the model has it;
-                                    * "" where the findings say that it is one by one */
+    char     next_name[80];        /* of MST_NEXT_ONE_BY_ONE and MST_NEXT_OTHER, as the model has
+                                    * it; "" where the findings say that it is one by one */
     bool     has_quota;            /* the CPUs are those that a control group may use */
     bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */
     uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:

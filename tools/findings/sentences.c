@@ -176,8 +176,8 @@ static void say_told(char *text, size_t size, const struct mst_foreseen *foresee
 
     if (isnan(e->value) || isnan(foreseen->now[what]))
         return;
-    mst_say(text + used, size - used, "%s%s%s%s (%s to %s) instead of %s", used > 0 ? ", " : "",
-            before[what], told(then, what, e->value),
+    mst_say(text + used, size - used, "%s%s%s%s (%s to %s) instead of %s",
+            used > 0 ? ", " : "", before[what], told(then, what, e->value),
             what == MST_FORESEEN_RATE ? " requests/s" : "", told(low, what, e->low),
             told(high, what, e->high), told(now, what, foreseen->now[what]));
 }
@@ -186,11 +186,11 @@ void mst_say_foreseen(struct mst_finding *f, const char *condition,
                       const struct mst_foreseen *foreseen)
 {
     char text[256] = "", busier[192] = "";
-    enum mst_foreseen_measure what;
+    unsigned what = foreseen->closed ? MST_FORESEEN_RATE : MST_FORESEEN_P50;
 
     if (!foreseen->known)
         return;
-    for (what = foreseen->closed ? MST_FORESEEN_RATE : MST_FORESEEN_P50; what < MST_FORESEEN_COUNT; what++)
+    for (; what < MST_FORESEEN_COUNT; what++)
         say_told(text, sizeof text, foreseen, what);
     if (foreseen->busier != NULL)
         mst_say(busier, sizeof busier, ", if %.80s answers %s requests at once as fast as %s now",
