@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <jansson.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include "cli/record_runs.h"
 #include "console/diag.h"
 #include "findings/findings.h"
+#include "model/enough.h"
 
 #define FAILED_MILLI 10u    /* a level at which more than 10 of 1000 answers fail is too high */
 #define DONE         0.9    /* a level is too high where the server does less than this part of
@@ -241,6 +243,74 @@ int mst_capacity_go_on(struct mst_capacity_levels *l)
             take(l, found[i].at, &s, false);
         mst_summary_free(&s);
     }
+    mst_archive_close(archive, ignored);
+    return status;
+}
+
+/* ---- what would be next ---------------------------------------------------------- */
+
+/* The workers that ran out, as the model has them. NULL: it was something else. */
+static const struct mst_model_workers *workers_of(const struct mst_model_run *run,
+                                                  enum mst_code code)
+{
+    bool is_php = code == MST_CODE_PHP_WORKERS;
+    size_t i;
+
+    if (!is_php && code != MST_CODE_APACHE_WORKERS)
+        return NULL;
+    for (i = 0; i < run->workers_count; i++)
+        if (mst_summary_is_php(run->workers[i].server) == is_php && run->workers[i].pool == NULL)
+            return &run->workers[i];
+    return NULL;
+}
+
+static void look_beyond(struct mst_capacity_next *next, struct mst_model_run *run,
+                        enum mst_code code)
+{
+    const struct mst_model_workers *workers = workers_of(run, code);
+    struct mst_prediction p;
+    struct mst_model_next beyond;
+    size_t i;
+
+    if (workers == NULL || isnan(run->cpus))
+        return;
+    mst_model_calibrate(&p, run);
+    if (p.why_not != NULL || !mst_model_find_next(&beyond, &p, workers->gate))
+        return;
+    *next = (struct mst_capacity_next){
+        .known = true, .clients = beyond.clients,
+        .name = beyond.then.limit != NULL ? beyond.then.limit->name : NULL,
+        .workers = beyond.then.uses[workers->gate].used,
+        .rate = mst_model_estimate_of(&p, &beyond.then, MST_MEASURE_RATE),
+    };
+    for (i = 0; i < run->system.end_count && next->busier == NULL; i++)
+        if (mst_model_is_busier(&p, &beyond.then, i))
+            next->busier = run->system.ends[i].called;
+}
+
+int mst_capacity_look_beyond(struct mst_capacity_next *next, const struct mst_capacity_levels *l,
+                             const struct mst_capacity_run *limit)
+{
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    struct mst_archive *archive;
+    struct mst_model_run run;
+    struct mst_summary s;
+    int status = MST_EXIT_OK;
+
+    *next = (struct mst_capacity_next){ 0 };
+    if (limit == NULL)
+        return MST_EXIT_OK;
+    archive = mst_archive_read(l->archive, error);
+    if (archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "%s", error);
+    if (mst_summary_make(&s, archive, limit->id, error) != 0 ||
+        mst_findings_causes(&s, archive, error) != 0)
+        status = mst_failed(MST_EXIT_TARGET, "%s", error);
+    else if (!mst_model_run_make(&run, &s, mst_archive_db(archive), l->pool))
+        status = mst_failed(MST_EXIT_TARGET, "%s cannot be read", l->archive);
+    else if (run.why_not == NULL)
+        look_beyond(next, &run, limit->code);
+    mst_summary_free(&s);
     mst_archive_close(archive, ignored);
     return status;
 }

@@ -236,9 +236,12 @@ static int show(const struct ramp *r, int status)
         .runs = r->levels.runs, .count = r->levels.count, .search = r->search,
         .time_is_up = r->time_is_up, .interrupted = r->interrupted,
     };
+    int looked = mst_capacity_look_beyond(&c.next, &r->levels, mst_capacity_limit(&c));
     struct mst_sink sink;
     struct mst_doc doc;
 
+    if (status == MST_EXIT_OK)
+        status = looked;
     mst_style_use(o->colour, STDOUT_FILENO);
     mst_sink_init(&sink, mst_write_file, stdout);
     doc = mst_doc_text(&sink, MST_TEXT_WIDTH);

@@ -5,6 +5,8 @@
 
 /* Means that differ by less are the same: a worker more or less has to change something. */
 #define SAME_MEAN 0.03
+/* Clients are doubled so often. That many times as much as was measured is not known any more. */
+#define DOUBLINGS 6u
 
 struct search {
     const struct mst_prediction *p;
@@ -68,4 +70,24 @@ void mst_model_find_enough(struct mst_model_enough *e, const struct mst_predicti
                least_limit(&s, now, most, best * (1 + SAME_MEAN));
     if (e->limit < most)
         forecast_with(&e->then, &s, e->limit);
+}
+
+bool mst_model_find_next(struct mst_model_next *n, const struct mst_prediction *p, size_t gate)
+{
+    struct search s = { p, gate, true };
+    uint32_t clients = p->run->system.load.clients;
+    unsigned i;
+
+    if (p->run->system.load.arrivals != MST_ARRIVALS_CLOSED)
+        return false;
+    for (i = 0; i <= DOUBLINGS; i++, clients *= 2) {
+        struct mst_system system = system_with(&s, clients);
+
+        system.load.clients = n->clients = clients;
+        mst_model_forecast(&n->then, p, &system, p->run);
+        if (n->then.limit != NULL && n->then.limit != &n->then.uses[gate])
+            return true;
+    }
+    n->then.limit = NULL;
+    return true;
 }

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "analysis/finding.h"
 #include "console/format.h"
@@ -45,9 +46,9 @@ static bool says_something(const struct mst_capacity_run *run)
 }
 
 /* The run that says what is the limit: from the knee on the first in which something ran out, else,
- * where a limit was met, the first that found anything. At the knee itself nothing has to wait yet.
- * NULL: no run says. */
-static const struct mst_capacity_run *find_limit(const struct mst_capacity *c)
+ * where a limit was met, the first that found anything. At the knee itself nothing has to wait
+ * yet. */
+const struct mst_capacity_run *mst_capacity_limit(const struct mst_capacity *c)
 {
     bool was_met = c->search.end != MST_SEARCH_RISES && c->search.end != MST_SEARCH_MOST;
     const struct mst_capacity_run *other = NULL, *run;
@@ -66,7 +67,8 @@ static const struct mst_capacity_run *find_limit(const struct mst_capacity *c)
 /* Whether the load tool made as much as it can: a server that takes more has the same curve. */
 static bool tool_is_limit(const struct mst_capacity *c)
 {
-    const struct mst_capacity_run *limit = c->search.end == MST_SEARCH_FLAT ? find_limit(c) : NULL;
+    const struct mst_capacity_run *limit =
+        c->search.end == MST_SEARCH_FLAT ? mst_capacity_limit(c) : NULL;
 
     return c->search.end == MST_SEARCH_TOOL ||
            (limit != NULL && limit->code == MST_CODE_GENERATOR);
@@ -166,6 +168,45 @@ static const char *cut_short(const struct mst_capacity *c)
     return NULL;
 }
 
+static const char *next_name(const struct mst_capacity *c)
+{
+    const char *name = c->next.name;
+
+    if (strncmp(name, "cpu", 3) == 0)
+        return mst_pool_printf(c->pool, "the CPUs%s", name + 3);
+    if (strcmp(name, "load tool") == 0)
+        return "the load tool itself";
+    if (strcmp(name, "apache-workers") == 0)
+        return "Apache's workers";
+    if (strncmp(name, "php-workers", 11) == 0)
+        return mst_pool_printf(c->pool, "PHP's workers%s%s", name[11] != '\0' ? " of the pool" :
+                               "", name + 11);
+    return mst_pool_printf(c->pool, "\"%s\", which lets in one request at a time", name);
+}
+
+/* What would be next; NULL: it is not known. */
+static const char *next_words(const struct mst_capacity *c)
+{
+    const struct mst_capacity_next *next = &c->next;
+    const char *rate, *only_if = "";
+
+    if (!next->known || isnan(next->rate.value))
+        return NULL;
+    rate = mst_pool_printf(c->pool, "about %s requests per second (%s to %s)",
+                           mst_format_real(next->rate.value).text,
+                           mst_format_real(next->rate.low).text,
+                           mst_format_real(next->rate.high).text);
+    if (next->busier != NULL)
+        only_if = mst_pool_printf(c->pool, ", if %s answers so many as fast as now", next->busier);
+    if (next->name == NULL)
+        return mst_pool_printf(c->pool, "With more of these workers nothing else would run out up "
+                               "to %" PRIu32 " clients, which would get %s%s.", next->clients, rate,
+                               only_if);
+    return mst_pool_printf(c->pool, "With more of these workers, next would be %s, at %s: %" PRIu32
+                           " clients would keep %s workers busy%s.", next_name(c), rate,
+                           next->clients, mst_format_real(next->workers).text, only_if);
+}
+
 /* ---- text ------------------------------------------------------------------------ */
 
 static void put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
@@ -215,8 +256,8 @@ void mst_capacity_verdict(const struct mst_doc *doc, const struct mst_capacity *
 
 void mst_capacity_text(const struct mst_doc *doc, const struct mst_capacity *c)
 {
-    const struct mst_capacity_run *limit = find_limit(c);
-    const char *cut = cut_short(c);
+    const struct mst_capacity_run *limit = mst_capacity_limit(c);
+    const char *cut = cut_short(c), *next = next_words(c);
 
     mst_capacity_verdict(doc, c);
     if (limit != NULL)
@@ -226,6 +267,8 @@ void mst_capacity_text(const struct mst_doc *doc, const struct mst_capacity *c)
                           limit->action[0] != '\0' ? " " : "", limit->action);
     else if (is_known(c))
         mst_doc_paragraph(doc, MST_STYLE_PLAIN, "No run says what limits it.");
+    if (next != NULL)
+        mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s", next);
     if (cut != NULL)
         mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s", cut);
     mst_doc_space(doc);
@@ -266,7 +309,7 @@ static void put_knee(struct mst_json *j, const struct mst_capacity *c)
 
 static void put_limit(struct mst_json *j, const struct mst_capacity *c)
 {
-    const struct mst_capacity_run *limit = find_limit(c);
+    const struct mst_capacity_run *limit = mst_capacity_limit(c);
 
     if (limit == NULL) {
         mst_json_value(j, "limit");
@@ -278,6 +321,28 @@ static void put_limit(struct mst_json *j, const struct mst_capacity *c)
     mst_json_string(j, "sentence", limit->text);
     mst_json_string(j, "action", limit->action[0] != '\0' ? limit->action : NULL);
     mst_json_count(j, "run", (uint64_t)limit->id);
+    mst_json_end(j, '}');
+}
+
+static void put_next(struct mst_json *j, const struct mst_capacity *c)
+{
+    const struct mst_capacity_next *next = &c->next;
+
+    if (!next->known) {
+        mst_json_value(j, "next");
+        mst_sink_puts(j->out, "null");
+        return;
+    }
+    mst_json_begin(j, "next", '{');
+    mst_json_string(j, "name", next->name);
+    mst_json_count(j, "clients", next->clients);
+    put_real(j, "workers", next->workers);
+    mst_json_begin(j, "requests_per_second", '{');
+    put_real(j, "value", next->rate.value);
+    put_real(j, "low", next->rate.low);
+    put_real(j, "high", next->rate.high);
+    mst_json_end(j, '}');
+    mst_json_string(j, "sentence", next_words(c));
     mst_json_end(j, '}');
 }
 
@@ -317,6 +382,7 @@ void mst_capacity_json(struct mst_sink *sink, const struct mst_capacity *c)
     mst_json_bool(&j, "interrupted", c->interrupted);
     put_knee(&j, c);
     put_limit(&j, c);
+    put_next(&j, c);
     mst_json_begin(&j, "levels", '[');
     for (i = 0; i < c->count; i++)
         put_level(&j, c, i);

@@ -6,6 +6,7 @@
 #include "capacity/search.h"
 #include "doc/doc.h"
 #include "memory/pool.h"
+#include "model/predict.h"
 
 /* What is promised. */
 struct mst_slo {
@@ -25,6 +26,16 @@ struct mst_capacity_run {
     const char   *text, *action;
 };
 
+/* What runs out next, with as many of the workers as the load wants: the model's. */
+struct mst_capacity_next {
+    bool        known;
+    const char *name;                             /* as the model names it; NULL: nothing does */
+    uint32_t    clients;
+    double      workers;                          /* that these clients keep busy */
+    struct mst_model_estimate rate;               /* requests per second */
+    const char *busier;                           /* an end that was never seen as busy; NULL */
+};
+
 struct mst_capacity {
     apr_pool_t *pool;
     const char *archive, *command;                /* command: with its open places */
@@ -35,7 +46,11 @@ struct mst_capacity {
     size_t      count;
     struct mst_search search;
     bool        time_is_up, interrupted;
+    struct mst_capacity_next next;
 };
+
+/* The run that says what is the limit; NULL: none does. */
+const struct mst_capacity_run *mst_capacity_limit(const struct mst_capacity *c);
 
 /* Whether a time that is promised is longer, and which is. */
 bool mst_slo_broken(const struct mst_slo *slo, const struct mst_capacity_run *run,
