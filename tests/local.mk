@@ -98,6 +98,7 @@ unit_shared = tests/unit/child_processes.c tests/unit/child_processes.h \
 	tests/unit/journal_client.c tests/unit/journal_client.h \
 	tests/unit/made_archive.c tests/unit/made_archive.h \
 	tests/unit/made_report.c tests/unit/made_report.h \
+	tests/unit/predicted.c tests/unit/predicted.h \
 	tests/unit/rendered.c tests/unit/rendered.h \
 	tests/unit/snapped.c tests/unit/snapped.h \
 	tests/unit/written_board.c tests/unit/written_board.h

@@ -153,19 +153,20 @@ static void choose(struct mst_workers_plan *plan, struct mst_inquiry *q,
                    const struct mst_summary_server *server, const struct mst_summary_pool *pool)
 {
     enum mst_answer one_by_one = waits_one_by_one(q->s);
-    const struct mst_prediction *p = one_by_one == MST_ANSWER_NO ? mst_foresee(q) : NULL;
+    const struct mst_prediction *p = one_by_one != MST_ANSWER_UNKNOWN ? mst_foresee(q) : NULL;
     const struct mst_model_workers *w = find_gate(p, server, pool);
 
     plan->workers = plan->cpu_then_milli = MST_UNKNOWN;
     plan->perhaps_one_by_one = one_by_one == MST_ANSWER_UNKNOWN;
-    if (one_by_one == MST_ANSWER_YES) {
-        plan->next = MST_NEXT_ONE_BY_ONE;
-        plan->workers = plan->now;
-    } else if (w != NULL) {
+    if (w != NULL) {
         plan->has_quota = has_used_up_quota(q->s);
         choose_foreseen(plan, p, w->gate, mst_summary_spawns(server));
     } else {
         choose_unforeseen(plan, &q->b);
+    }
+    if (one_by_one == MST_ANSWER_YES) {
+        plan->next = MST_NEXT_ONE_BY_ONE;
+        plan->workers = plan->now;
     }
     if (plan->workers != MST_UNKNOWN && plan->workers > plan->now && !plan->threaded &&
         plan->processes_fit < plan->workers && plan->processes_fit > 0) {

@@ -1,5 +1,5 @@
-/* enough.h - how high a limit has to be, and what runs out without it, by simulations of the recorded
- * server. */
+/* enough.h - how high a limit has to be, and what runs out without it, by simulations of the
+ * recorded server. */
 #ifndef MPMSTAT_MODEL_ENOUGH_H
 #define MPMSTAT_MODEL_ENOUGH_H
 
@@ -18,13 +18,13 @@ void mst_model_find_enough(struct mst_model_enough *e, const struct mst_predicti
                            uint32_t most, bool all_ready);
 
 struct mst_model_next {
-    struct mst_forecast then;    /* then.limit is what runs out; NULL: nothing does with so many
-                                  * clients */
+    struct mst_forecast then;    /* then.limit is what runs out; NULL: nothing does with so
+                                  * many clients */
     uint32_t clients;
 };
 
-/* What runs out next where a gate has no limit and more and more clients come: these double, and are
- * as many at first as there were. False: no clients were recorded that wait for answers. */
+/* What runs out next where a gate has no limit and more and more clients come: these double, and
+ * are as many at first as there were. False: no clients were recorded that wait for answers. */
 bool mst_model_find_next(struct mst_model_next *n, const struct mst_prediction *p, size_t gate);
 
 #endif

@@ -90,6 +90,9 @@ static void say_others(const struct mst_doc *doc, const struct mst_whatif *w,
 {
     const struct mst_model_run *r = w->recorded;
 
+    if (isnan(r->cpus))
+        mst_doc_paragraph(doc, MST_STYLE_WARNING, "How many CPUs the servers had, and how busy "
+                          "they were, is not known: the prediction is for as many as they want.");
     if (then->others_matter)
         mst_doc_paragraph(doc, MST_STYLE_WARNING, "Other programs took %s of %s CPUs in the "
                           "recording. Whether they give way is not known: the intervals are from "
@@ -376,6 +379,7 @@ void mst_whatif_json(struct mst_sink *sink, const struct mst_whatif *w)
     mst_json_string(&j, "changes", w->changes);
     mst_json_string(&j, "why_not", why_not);
     if (w->recorded->why_not == NULL) {
+        mst_json_bool(&j, "cpus_known", !isnan(w->recorded->cpus));
         put_measures(&j, "now", w->recorded->measured);
         put_outcome(&j, &p->now);
         mst_json_end(&j, '}');
