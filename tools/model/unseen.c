@@ -29,6 +29,13 @@ static bool is_one_at_a_time(const struct mst_summary *s, const char *kind)
     return false;
 }
 
+/* So many a second of what the whole run had so many of: what was in flight when the load ended came
+ * to its end later, and is no part of the rate. */
+static double rate_of(const struct mst_model_run *r, double count)
+{
+    return r->measured[MST_MEASURE_RATE] * count / (double)r->front->requests;
+}
+
 /* For how long a request has a lock. A request that comes while another one has it waits, so that
  * the part of the requests that waited is the part of the time in which one of the others had it.
  * Several locks of one name are like one that is held for a shorter time. */
@@ -36,7 +43,7 @@ static double lock_held(const struct mst_building *b, const struct mst_end_sum *
 {
     const struct mst_summary_server *php = b->r->php;
     double at_once = mst_or_zero((double)php->mean_busy_milli / 1000);
-    double rate = (double)php->requests / b->r->seconds;
+    double rate = rate_of(b->r, (double)php->requests);
 
     if (php->mean_busy_milli == MST_UNKNOWN || at_once < AT_ONCE_MIN)
         return 0;
@@ -44,8 +51,8 @@ static double lock_held(const struct mst_building *b, const struct mst_end_sum *
            rate;
 }
 
-/* An end that lets in one at a time, and has always one inside: the time of each is the load's
- * divided by their number. */
+/* An end that lets in one at a time, and has always one inside: so many a second come out of it as
+ * fit into one. */
 void mst_building_make_serial_ends(struct mst_building *b)
 {
     struct mst_model_run *r = b->r;
@@ -63,7 +70,8 @@ void mst_building_make_serial_ends(struct mst_building *b)
             continue;
         b->sums[i].gate = mst_model_add_gate(r, end->called, 1);
         b->sums[i].inside = !is_full ? lock_held(b, &b->sums[i]) :
-            fmin(r->seconds, b->sums[i].seconds) / (double)b->sums[i].requests;
+            fmin(1 / rate_of(r, (double)b->sums[i].requests),
+                 b->sums[i].seconds / (double)b->sums[i].requests);
     }
     if (r->php != NULL)
         b->unlocked = mst_or_zero(mst_in_seconds(r->php->phases[MST_PHASE_PHP_RUN].mean_ns)) -

@@ -138,6 +138,17 @@ def test_lock(tmp_path):
     assert said["then"]["requests_per_second"]["value"] > 90
 
 
+def test_lock_of_a_short_load(tmp_path):
+    """Many of its few requests are in flight when the load ends: they are no part of its rate, and
+    the lock's time is not that of the load divided by all of them."""
+    record(tmp_path / "run.db", tmp_path, LOCKS.replace("usleep(mt_rand(0, 80000));", ""),
+           "-t", "3", "-c", "20", children=3)
+    said = told(tmp_path / "run.db", "--set", "pm.max_children=20")
+    assert said["now"]["requests_per_second"] == pytest.approx(48, rel=0.15)
+    near(said["then"]["requests_per_second"], said["now"]["requests_per_second"], 0.1)
+    assert said["then"]["runs_out"].startswith("lock")
+
+
 def test_failures_predict_nothing(tmp_path):
     record(tmp_path / "run.db", tmp_path, "<?php usleep(5000); http_response_code(500);", "-n",
            "1000", "-c", "2")
