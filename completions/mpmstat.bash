@@ -106,7 +106,8 @@ _mpmstat_value() {
             case $1 in
                 status) _mpmstat_words 'text json openmetrics prometheus' "$4" ;;
                 report) _mpmstat_words 'html md csv json text' "$4" ;;
-                fields|compare) _mpmstat_words 'text json md' "$4" ;;
+                fields) _mpmstat_words 'text json md' "$4" ;;
+                compare) _mpmstat_words 'text md json csv' "$4" ;;
                 *)      _mpmstat_words 'text json' "$4" ;;
             esac ;;
         WHEN) _mpmstat_words 'auto always never' "$4" ;;

@@ -27,7 +27,7 @@ static const struct format {
     void (*put)(struct mst_sink *sink, const struct mst_comparison_table *t);
 } formats[] = {
     { "text", mst_comparison_text }, { "md", mst_comparison_markdown },
-    { "json", mst_comparison_json },
+    { "json", mst_comparison_json }, { "csv", mst_comparison_csv },
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
@@ -80,7 +80,7 @@ static int read_format(struct options *o, const char *name)
             o->format = &formats[i];
             return MST_EXIT_OK;
         }
-    return mst_usage_error("compare", "there is no format \"%s\": expected text, md or json",
+    return mst_usage_error("compare", "there is no format \"%s\": expected text, md, json or csv",
                            name);
 }
 

@@ -6,6 +6,7 @@
 
 #include "analysis/thresholds.h"
 #include "findings/rules.h"
+#include "findings/say.h"
 #include "findings/sentences.h"
 #include "memory/pool.h"
 #include "model/change.h"
@@ -50,6 +51,21 @@ void mst_foresight_end(struct mst_inquiry *q)
     q->foresight = NULL;
 }
 
+/* Of the CPUs of which most are in use: the machine's, or a control group's. */
+static uint64_t cpu_milli(const struct mst_system *system, const struct mst_forecast *then)
+{
+    uint64_t most = MST_UNKNOWN, milli;
+    size_t i;
+
+    for (i = system->gate_count; i < then->use_count; i++) {
+        if (!isfinite(then->uses[i].limit))
+            continue;
+        milli = (uint64_t)(fmin(then->uses[i].full, 1) * 1000);
+        most = most == MST_UNKNOWN || milli > most ? milli : most;
+    }
+    return most;
+}
+
 struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
                                     const struct mst_forecast *then)
 {
@@ -58,10 +74,9 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
         [MST_FORESEEN_P95] = MST_MEASURE_P95,
     };
     const struct mst_system *system = &p->run->system;
-    const struct mst_model_use *cpu = &then->uses[system->gate_count];
     struct mst_foreseen f = {
         .known = true, .closed = system->load.arrivals == MST_ARRIVALS_CLOSED,
-        .cpu_milli = isfinite(cpu->limit) ? (uint64_t)(fmin(cpu->full, 1) * 1000) : MST_UNKNOWN,
+        .cpu_milli = cpu_milli(system, then),
     };
     size_t i;
 
@@ -76,6 +91,22 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
             f.busier_then = then->at_ends[i];
         }
     return f;
+}
+
+const char *mst_limit_called(char text[MST_LIMIT_CALLED_MAX], const char *name)
+{
+    if (strncmp(name, "cpu", 3) == 0)
+        mst_say(text, MST_LIMIT_CALLED_MAX, "the CPUs%s", name + 3);
+    else if (strcmp(name, "load tool") == 0)
+        mst_say(text, MST_LIMIT_CALLED_MAX, "the load tool itself");
+    else if (strcmp(name, "apache-workers") == 0)
+        mst_say(text, MST_LIMIT_CALLED_MAX, "Apache's workers");
+    else if (strncmp(name, "php-workers", 11) == 0)
+        mst_say(text, MST_LIMIT_CALLED_MAX, "PHP's workers%s%s", name[11] != '\0' ?
+                " of the pool" : "", name + 11);
+    else
+        mst_say(text, MST_LIMIT_CALLED_MAX, "\"%s\"", name);
+    return text;
 }
 
 /* ---- without a wait ---------------------------------------------------------------- */

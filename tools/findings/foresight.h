@@ -30,6 +30,11 @@ const struct mst_prediction *mst_foresee(struct mst_inquiry *q);
 struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
                                     const struct mst_forecast *then);
 
+/* What a limit that the model names so is called in a sentence: "PHP's workers of the pool shop",
+ * "the CPUs". */
+#define MST_LIMIT_CALLED_MAX 128
+const char *mst_limit_called(char text[MST_LIMIT_CALLED_MAX], const char *name);
+
 /* Predicts what each wait that explains enough for a headline costs: findings without it. */
 void mst_find_predictions(struct mst_inquiry *q);
 

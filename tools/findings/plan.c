@@ -129,6 +129,7 @@ static void choose_foreseen(struct mst_workers_plan *plan, const struct mst_pred
     plan->next = next_of(p, &enough);
     if (plan->next == MST_NEXT_ONE_BY_ONE || plan->next == MST_NEXT_OTHER)
         MST_SAY(plan->next_name, "%s", enough.next->name);
+    plan->has_quota |= plan->next == MST_NEXT_CPU && mst_model_is_quota(p, enough.next);
     plan->workers = enough.limit;
     if (plan->next == MST_NEXT_NONE && most < plan->wanted)
         plan->next = MST_NEXT_MEMORY;
@@ -172,6 +173,7 @@ static void choose(struct mst_workers_plan *plan, struct mst_inquiry *q,
         plan->processes_fit < plan->workers && plan->processes_fit > 0) {
         plan->next = MST_NEXT_MEMORY;
         plan->workers = plan->processes_fit;
+        plan->foreseen.known = false;
     }
 }
 

@@ -200,22 +200,10 @@ void mst_say_foreseen(struct mst_finding *f, const char *condition,
                   text[0] != '\0' ? busier : "");
 }
 
-/* What is the limit with more workers, of what MST_NEXT_OTHER is about. */
-static void say_other_limit(char text[128], const char *name)
-{
-    if (strcmp(name, "load tool") == 0)
-        mst_say(text, 128, "the load tool is the limit");
-    else if (strcmp(name, "apache-workers") == 0)
-        mst_say(text, 128, "Apache's workers run out");
-    else
-        mst_say(text, 128, "PHP's workers%s%.60s run out", strchr(name, ' ') != NULL ?
-                " of the pool" : "", strchr(name, ' ') != NULL ? strchr(name, ' ') : "");
-}
-
 /* Why more workers do not help, and what does. */
 static void advise_no_more(struct mst_finding *f, const struct mst_workers_plan *plan)
 {
-    char other[128];
+    char called[MST_LIMIT_CALLED_MAX];
 
     switch (plan->next) {
     case MST_NEXT_ONE_BY_ONE:
@@ -230,8 +218,8 @@ static void advise_no_more(struct mst_finding *f, const struct mst_workers_plan 
                    "full.");
         break;
     case MST_NEXT_OTHER:
-        say_other_limit(other, plan->next_name);
-        MST_ACTION(f, "More of these workers alone cannot help: with them %s.", other);
+        MST_ACTION(f, "More of these workers alone cannot help: with them the limit is %s.",
+                   mst_limit_called(called, plan->next_name));
         break;
     default:
         MST_ACTION(f, "Add memory, or make the processes smaller. More workers cannot help: no "
@@ -244,7 +232,7 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
 {
     const char *only_if = plan->perhaps_one_by_one ? " That helps only if what they wait for lets "
                           "in several at a time: a thinned archive does not tell." : "";
-    char needs[224], by[64] = "", stops[160] = "", other[128];
+    char needs[224], by[64] = "", stops[160] = "", called[MST_LIMIT_CALLED_MAX];
 
     if (plan->why_not != NULL) {
         MST_ACTION(f, "Set %s higher. How high is not known: %s. A recording of at least two "
@@ -266,13 +254,9 @@ void mst_say_plan(struct mst_finding *f, const struct mst_workers_plan *plan, co
         MST_SAY(stops, "; from there on the CPUs are the limit");
     else if (plan->next == MST_NEXT_MEMORY)
         MST_SAY(stops, "; more do not fit in the memory");
-    else if (plan->next == MST_NEXT_ONE_BY_ONE)
-        MST_SAY(stops, "; from there on they wait for \"%s\", which lets in one at a time",
-                plan->next_name);
-    if (plan->next == MST_NEXT_OTHER) {
-        say_other_limit(other, plan->next_name);
-        MST_SAY(stops, "; with these %s", other);
-    }
+    else if (plan->next != MST_NEXT_NONE)
+        MST_SAY(stops, "; from there on the limit is %s",
+                mst_limit_called(called, plan->next_name));
     say_needs(needs, plan);
     if (plan->by == MST_WANTED_BY_TOOL)
         mst_say(by, sizeof by, " (the load tool's concurrency)");

@@ -428,6 +428,12 @@ static bool is_named(const char *name, const struct mst_model_use *use)
     return strcmp(name, use->name) == 0;
 }
 
+/* The machine's CPUs are the first. */
+bool mst_model_is_quota(const struct mst_prediction *p, const struct mst_model_use *use)
+{
+    return mst_model_is_cpus(p, use) && !is_named(p->run->system.cpus[0].name, use);
+}
+
 bool mst_model_is_cpus(const struct mst_prediction *p, const struct mst_model_use *use)
 {
     const struct mst_system *system = &p->run->system;

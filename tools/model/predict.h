@@ -53,7 +53,9 @@ void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
 struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure);
 
-/* Whether what is in use are CPUs; an end of PHP's that lets in one request at a time. */
+/* Whether what is in use are CPUs; those that a control group may use; an end of PHP's that lets in
+ * one request at a time. */
+bool mst_model_is_quota(const struct mst_prediction *p, const struct mst_model_use *use);
 bool mst_model_is_cpus(const struct mst_prediction *p, const struct mst_model_use *use);
 bool mst_model_is_serial_end(const struct mst_prediction *p, const struct mst_model_use *use);
 

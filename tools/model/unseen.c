@@ -29,8 +29,8 @@ static bool is_one_at_a_time(const struct mst_summary *s, const char *kind)
     return false;
 }
 
-/* So many a second of what the whole run had so many of: what was in flight when the load ended came
- * to its end later, and is no part of the rate. */
+/* So many a second of what the whole run had so many of: what was in flight when the load ended
+ * came to its end later, and is no part of the rate. */
 static double rate_of(const struct mst_model_run *r, double count)
 {
     return r->measured[MST_MEASURE_RATE] * count / (double)r->front->requests;

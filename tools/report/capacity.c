@@ -8,6 +8,7 @@
 #include "analysis/finding.h"
 #include "console/format.h"
 #include "doc/table.h"
+#include "findings/foresight.h"
 #include "render/json_writer.h"
 
 static const char *load_words(const struct mst_capacity *c, uint64_t at)
@@ -168,27 +169,12 @@ static const char *cut_short(const struct mst_capacity *c)
     return NULL;
 }
 
-static const char *next_name(const struct mst_capacity *c)
-{
-    const char *name = c->next.name;
-
-    if (strncmp(name, "cpu", 3) == 0)
-        return mst_pool_printf(c->pool, "the CPUs%s", name + 3);
-    if (strcmp(name, "load tool") == 0)
-        return "the load tool itself";
-    if (strcmp(name, "apache-workers") == 0)
-        return "Apache's workers";
-    if (strncmp(name, "php-workers", 11) == 0)
-        return mst_pool_printf(c->pool, "PHP's workers%s%s", name[11] != '\0' ? " of the pool" :
-                               "", name + 11);
-    return mst_pool_printf(c->pool, "\"%s\", which lets in one request at a time", name);
-}
-
 /* What would be next; NULL: it is not known. */
 static const char *next_words(const struct mst_capacity *c)
 {
     const struct mst_capacity_next *next = &c->next;
     const char *rate, *only_if = "";
+    char called[MST_LIMIT_CALLED_MAX];
 
     if (!next->known || isnan(next->rate.value))
         return NULL;
@@ -203,8 +189,9 @@ static const char *next_words(const struct mst_capacity *c)
                                "to %" PRIu32 " clients, which would get %s%s.", next->clients, rate,
                                only_if);
     return mst_pool_printf(c->pool, "With more of these workers, next would be %s, at %s: %" PRIu32
-                           " clients would keep %s workers busy%s.", next_name(c), rate,
-                           next->clients, mst_format_real(next->workers).text, only_if);
+                           " clients would keep %s workers busy%s.",
+                           mst_limit_called(called, next->name), rate, next->clients,
+                           mst_format_real(next->workers).text, only_if);
 }
 
 /* ---- text ------------------------------------------------------------------------ */

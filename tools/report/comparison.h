@@ -80,6 +80,9 @@ void mst_comparison_put_warnings(const struct mst_doc *doc, const struct mst_com
 void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_table *t);
 /* Writes a sentence, and a table of all metrics, for a pull request on GitHub. */
 void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_table *t);
+/* A line for each metric, with a heading: RFC 4180 with \n. What is not known is empty. The columns
+ * are promises. */
+void mst_comparison_csv(struct mst_sink *sink, const struct mst_comparison_table *t);
 /* One object. Its names are promises. */
 void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_table *t);
 

@@ -196,16 +196,74 @@ void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_
     mst_doc_details_end(&doc);
 }
 
-/* ---- JSON ------------------------------------------------------------------------ */
+/* ---- programs --------------------------------------------------------------------- */
 
-static void put_real(struct mst_json *j, const char *key, double value)
+static const char *const changes[] = {
+    [MST_CHANGE_UNSURE] = NULL, [MST_CHANGE_LESS] = "less", [MST_CHANGE_MORE] = "more",
+};
+
+/* Seconds, bytes, requests a second. */
+static double in_units(const struct mst_comparison_row *row, double value)
+{
+    return value > 0 ? value / mst_quantity_scale(row->metric->unit) : NAN;
+}
+
+/* In the order of the columns of CSV and the members of JSON. */
+enum figure { FIGURE_A, FIGURE_B, FIGURE_RATIO, FIGURE_LOW, FIGURE_HIGH, FIGURE_NOISE, FIGURES };
+static const char *const figure_names[FIGURES] = { "a", "b", "ratio", "low", "high", "noise" };
+
+/* NAN: it is not known. */
+static double figure_of(const struct mst_comparison_row *row, enum figure which)
+{
+    const struct mst_comparison *c = &row->result;
+    const double figures[FIGURES] = {
+        [FIGURE_A] = in_units(row, c->a), [FIGURE_B] = in_units(row, c->b),
+        [FIGURE_RATIO] = c->interval.ratio, [FIGURE_LOW] = c->bounded ? c->interval.low : NAN,
+        [FIGURE_HIGH] = c->bounded ? c->interval.high : NAN,
+        [FIGURE_NOISE] = c->noise >= 0 ? c->noise : NAN,
+    };
+
+    return figures[which];
+}
+
+static void put_real(struct mst_sink *sink, double value, const char *unknown)
 {
     char text[32];
 
     snprintf(text, sizeof text, "%.9g", value);
-    mst_json_value(j, key);
-    mst_sink_puts(j->out, isfinite(value) ? text : "null");
+    mst_sink_puts(sink, isfinite(value) ? text : unknown);
 }
+
+/* ---- CSV ------------------------------------------------------------------------- */
+
+void mst_comparison_csv(struct mst_sink *sink, const struct mst_comparison_table *t)
+{
+    const struct mst_comparison_row *row;
+    const char *change;
+    unsigned which;
+    size_t i;
+
+    mst_sink_puts(sink, "metric");
+    for (which = 0; which < FIGURES; which++) {
+        mst_sink_char(sink, ',');
+        mst_sink_puts(sink, figure_names[which]);
+    }
+    mst_sink_puts(sink, ",change,gate\n");
+    for (i = 0; i < t->row_count; i++) {
+        row = &t->rows[i];
+        change = changes[row->result.change];
+        mst_sink_csv_string(sink, row->metric->column);
+        for (which = 0; which < FIGURES; which++) {
+            mst_sink_char(sink, ',');
+            put_real(sink, figure_of(row, which), "");
+        }
+        mst_sink_char(sink, ',');
+        mst_sink_puts(sink, change != NULL ? change : "");
+        mst_sink_puts(sink, row->gate ? ",yes\n" : ",no\n");
+    }
+}
+
+/* ---- JSON ------------------------------------------------------------------------ */
 
 static void put_json_side(struct mst_json *j, const char *key, const struct mst_compare_side *side,
                           const struct mst_comparison_cause *cause)
@@ -230,31 +288,20 @@ static void put_json_side(struct mst_json *j, const char *key, const struct mst_
     mst_json_end(j, '}');
 }
 
-/* Seconds, bytes, requests a second. */
-static double in_units(const struct mst_comparison_row *row, double value)
-{
-    return value > 0 ? value / mst_quantity_scale(row->metric->unit) : NAN;
-}
-
 static void put_json_row(struct mst_json *j, const struct mst_comparison_row *row)
 {
-    static const char *const changes[] = {
-        [MST_CHANGE_UNSURE] = NULL, [MST_CHANGE_LESS] = "less", [MST_CHANGE_MORE] = "more",
-    };
-    const struct mst_comparison *c = &row->result;
+    unsigned which;
 
     mst_json_line(j, 2);
     mst_json_begin(j, NULL, '{');
     mst_json_string(j, "metric", row->metric->column);
-    put_real(j, "a", in_units(row, c->a));
-    put_real(j, "b", in_units(row, c->b));
-    put_real(j, "ratio", c->interval.ratio);
-    put_real(j, "low", c->bounded ? c->interval.low : NAN);
-    put_real(j, "high", c->bounded ? c->interval.high : NAN);
-    put_real(j, "noise", c->noise >= 0 ? c->noise : NAN);
-    mst_json_string(j, "change", changes[c->change]);
+    for (which = 0; which < FIGURES; which++) {
+        mst_json_value(j, figure_names[which]);
+        put_real(j->out, figure_of(row, which), "null");
+    }
+    mst_json_string(j, "change", changes[row->result.change]);
     mst_json_bool(j, "gate", row->gate);
-    mst_json_string(j, "text", c->text);
+    mst_json_string(j, "text", row->result.text);
     mst_json_end(j, '}');
 }
 
@@ -295,7 +342,8 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
         put_json_row(j, &t->rows[i]);
     mst_json_end(j, ']');
     put_json_strings(j, "warnings", &t->warnings);
-    put_real(j, "fail_if_slower", t->limit >= 0 ? t->limit : NAN);
+    mst_json_value(j, "fail_if_slower");
+    put_real(j->out, t->limit >= 0 ? t->limit : NAN, "null");
     mst_json_value(j, "slower");
     mst_sink_puts(sink, slower[t->verdict]);
     mst_json_end(j, '}');

@@ -10,6 +10,7 @@
 #include "console/format.h"
 #include "doc/table.h"
 #include "findings/demand.h"
+#include "findings/foresight.h"
 #include "render/json_writer.h"
 
 /* ---- numbers ----------------------------------------------------------------------- */
@@ -54,19 +55,17 @@ static struct mst_formatted amount(double value)
 static void limit_words(const struct mst_model_use *limit, char *text, size_t size)
 {
     struct mst_formatted most = amount(limit->limit);
+    char called[MST_LIMIT_CALLED_MAX];
 
     if (strncmp(limit->name, "cpu", 3) == 0)
         snprintf(text, size, "the CPUs are full: %s are in use of the %s that there are%s",
                  mst_format_real(limit->used).text, most.text, limit->name + 3);
     else if (strcmp(limit->name, "load tool") == 0)
         snprintf(text, size, "the load tool is the limit, and the server would take more");
-    else if (strcmp(limit->name, "apache-workers") == 0)
-        snprintf(text, size, "Apache's workers run out: all %s are in use, and %s requests wait "
-                 "for one on average", most.text, mst_format_real(limit->waiting).text);
-    else if (strncmp(limit->name, "php-workers", 11) == 0)
-        snprintf(text, size, "PHP's workers%s%s run out: all %s are in use, and %s requests wait "
-                 "for one on average", limit->name[11] != '\0' ? " of the pool" : "",
-                 limit->name + 11, most.text, mst_format_real(limit->waiting).text);
+    else if (strstr(limit->name, "-workers") != NULL)
+        snprintf(text, size, "%s run out: all %s are in use, and %s requests wait for one on "
+                 "average", mst_limit_called(called, limit->name), most.text,
+                 mst_format_real(limit->waiting).text);
     else
         snprintf(text, size, "\"%s\" lets in one request at a time, and %s wait for it on average",
                  limit->name, mst_format_real(limit->waiting).text);

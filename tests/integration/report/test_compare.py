@@ -1,4 +1,5 @@
 """mpmstat record --repeat and --interleave, mpmstat compare, and what is said beforehand."""
+import csv
 import json
 import os
 import re
@@ -128,6 +129,20 @@ def test_json(interleaved):
     assert handle["low"] <= handle["ratio"] <= handle["high"]
 
 
+def test_csv(interleaved):
+    """The members of JSON, as columns."""
+    archive, _ = interleaved
+    sides = f"{archive}#fast", f"{archive}#slow"
+    wanted = json.loads(compare("--format", "json", *sides).stdout)["metrics"]
+    lines = list(csv.DictReader(compare("--format", "csv", *sides).stdout.splitlines()))
+    assert [line["metric"] for line in lines] == [metric["metric"] for metric in wanted]
+    for line, metric in zip(lines, wanted):
+        assert line["gate"] == ("yes" if metric["gate"] else "no")
+        assert line["change"] == (metric["change"] or "")
+        for name in ("a", "b", "ratio", "low", "high", "noise"):
+            assert line[name] == "" if metric[name] is None else float(line[name]) == metric[name]
+
+
 def test_a_against_a_cannot_tell(interleaved):
     archive, _ = interleaved
     fast = f"{archive}#fast"
@@ -177,7 +192,7 @@ def test_failures_do_not_compare(apache, interleaved, tmp_path):
 @pytest.mark.parametrize("arguments, status, words", [
     (["compare"], 2, "two things to compare"), (["compare", "a"], 2, "got 1"),
     (["compare", "--frob", "a", "b"], 2, "--frob is not an option"),
-    (["compare", "--format", "csv", "a", "b"], 2, "text, md or json"),
+    (["compare", "--format", "xml", "a", "b"], 2, "text, md, json or csv"),
     (["compare", "--fail-if-slower", "fast", "a", "b"], 2, "a percentage from 0 to 1000"),
     (["compare", "--fail-if-slower", "-5%", "a", "b"], 2, "a percentage from 0 to 1000"),
     (["compare", "--fail-if-slower", "nan", "a", "b"], 2, "a percentage from 0 to 1000"),

@@ -297,6 +297,17 @@ static void put_metrics(struct mst_json *j)
     mst_json_end(j, '}');
 }
 
+static void put_parts(struct mst_json *j)
+{
+    size_t i;
+
+    mst_json_line(j, 0);
+    mst_json_begin(j, "parts", '[');
+    for (i = 0; i < mst_study_part_count; i++)
+        mst_json_string(j, NULL, mst_metrics[mst_study_parts[i]].study);
+    mst_json_end(j, ']');
+}
+
 int mst_study_json(struct mst_sink *sink, const struct mst_study_data *data,
                    char error[MST_ERROR_MAX])
 {
@@ -307,6 +318,7 @@ int mst_study_json(struct mst_sink *sink, const struct mst_study_data *data,
     mst_json_string(j, "study", data->study.name);
     mst_json_string(j, "year", data->study.year);
     put_metrics(j);
+    put_parts(j);
     mst_json_line(j, 0);
     mst_json_begin(j, "sections", '[');
     for (i = 0; i < data->section_count; i++)

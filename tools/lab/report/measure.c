@@ -1,5 +1,6 @@
 /* measure.c - the figures of a study's run: see measure.h. */
 #include "lab/report/measure.h"
+#include "lab/report/parts.h"
 
 #include <math.h>
 #include <string.h>
@@ -160,14 +161,11 @@ static double sum_of_part(const struct mst_summary *s, enum mst_metric_id part)
 
 static void measure_parts(double *v, const struct mst_summary *s)
 {
-    static const enum mst_metric_id parts[] = {
-        MST_M_QUEUE, MST_M_READ, MST_M_PHP_WAIT, MST_M_PHP_RUN, MST_M_HANDLE, MST_M_SEND_PHP,
-        MST_M_SEND,
-    };
     size_t i;
 
-    for (i = 0; i < sizeof parts / sizeof *parts; i++)
-        v[parts[i]] = over(sum_of_part(s, parts[i]), v[MST_M_SERVER_REQUESTS]);
+    for (i = 0; i < mst_study_part_count; i++)
+        v[mst_study_parts[i]] = over(sum_of_part(s, mst_study_parts[i]),
+                                     v[MST_M_SERVER_REQUESTS]);
 }
 
 static void measure_front(double *v, const struct mst_summary *s)

@@ -42,6 +42,12 @@ const struct mst_study_row mst_study_rows[] = {
 };
 const size_t mst_study_row_count = sizeof mst_study_rows / sizeof *mst_study_rows;
 
+const enum mst_metric_id mst_study_parts[] = {
+    MST_M_QUEUE, MST_M_READ, MST_M_PHP_WAIT, MST_M_PHP_RUN, MST_M_HANDLE, MST_M_SEND_PHP,
+    MST_M_SEND,
+};
+const size_t mst_study_part_count = sizeof mst_study_parts / sizeof *mst_study_parts;
+
 /* ---- which figures --------------------------------------------------------------- */
 
 /* Metrics, each once. */

@@ -15,6 +15,10 @@ struct mst_study_row { const char *group; enum mst_metric_id metric; };
 extern const struct mst_study_row mst_study_rows[];
 extern const size_t mst_study_row_count;
 
+/* The parts that a request's mean time at the server adds up from, in their order. */
+extern const enum mst_metric_id mst_study_parts[];
+extern const size_t mst_study_part_count;
+
 /* The metrics that were published of the section, in the published table's order; if nothing was,
  * those of its claims and the usual ones. Returns how many. */
 #define MST_STUDY_FIGURES_MAX 16u

@@ -13,14 +13,9 @@ const CURVES_MOST = 24;
 
 const FORMATS = { count: asCount, rate: asRate, time: asTime, bytes: asBytes, share: asShare,
                   byte_rate: value => value === null ? "not known" : asBytes(value) + "/s" };
-const PARTS = [
-    ["queue_mean_seconds", "queue: waiting for a worker", "queue"],
-    ["read_mean_seconds", "read", "read"],
-    ["php_wait_mean_seconds", "waiting for PHP", "php_wait"],
-    ["php_run_mean_seconds", "PHP runs", "php_run"], ["handle_mean_seconds", "handle", "handle"],
-    ["send_php_mean_seconds", "send, PHP still runs", "send_php"],
-    ["send_mean_seconds", "send", "send"],
-];
+// The parts of a request's time at the server: [metric, what it is called, its colour].
+const PARTS = data.parts.map(metric =>
+    [metric, data.metrics[metric].label, metric.replace("_mean_seconds", "")]);
 
 function formatOf(metric) { return FORMATS[data.metrics[metric].unit]; }
 function labelOf(metric) {
