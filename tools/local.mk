@@ -256,6 +256,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/findings/waited.c \
 	tools/findings/when.c \
 	tools/findings/when.h \
+	tools/findings/without.c \
 	tools/findings/workers.c \
 	tools/loadtools/ab.c \
 	tools/loadtools/generic.c \

@@ -4,12 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "analysis/thresholds.h"
-#include "findings/rules.h"
 #include "findings/say.h"
-#include "findings/sentences.h"
 #include "memory/pool.h"
-#include "model/change.h"
 
 struct mst_foresight {
     apr_pool_t           *pool;
@@ -107,49 +103,4 @@ const char *mst_limit_called(char text[MST_LIMIT_CALLED_MAX], const char *name)
     else
         mst_say(text, MST_LIMIT_CALLED_MAX, "\"%s\"", name);
     return text;
-}
-
-/* ---- without a wait ---------------------------------------------------------------- */
-
-/* What the finding calls the end that requests waited for; NULL: it is about something else. */
-static const char *end_of(const struct mst_finding *f, const struct mst_model_run *r)
-{
-    static const char *const kinds[MST_CODE_COUNT] = {
-#define MST_WAIT_PART(id, name, ...) [MST_CODE_##id] = name,
-#include "segment/parts.def"
-    };
-
-    if (kinds[f->code] == NULL)
-        return NULL;
-    return f->subject[0] != '\0' ? mst_pool_printf(r->pool, "%s %s", kinds[f->code], f->subject)
-                                 : kinds[f->code];
-}
-
-static void predict_without(const struct mst_prediction *p, struct mst_finding *f)
-{
-    struct mst_system system = mst_system_copy(p->run);
-    const char *end = end_of(f, p->run);
-    struct mst_foreseen foreseen;
-    struct mst_forecast then;
-
-    if (end == NULL || mst_change_without(&system, p->run, end) != NULL)
-        return;
-    mst_model_forecast(&then, p, &system, p->run);
-    foreseen = mst_foreseen_of(p, &then);
-    mst_say_foreseen(f, "without this wait ", &foreseen);
-}
-
-void mst_find_predictions(struct mst_inquiry *q)
-{
-    const struct mst_prediction *p;
-    size_t i;
-
-    for (i = 0; i < q->s->finding_count; i++) {
-        struct mst_finding *f = &q->s->findings[i];
-
-        if (f->predicted[0] != '\0' || f->weight < MST_HEADLINE_MILLI ||
-            f->share_milli == MST_UNKNOWN || (p = mst_foresee(q)) == NULL)
-            continue;
-        predict_without(p, f);
-    }
 }

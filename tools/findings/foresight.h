@@ -35,9 +35,6 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
 #define MST_LIMIT_CALLED_MAX 128
 const char *mst_limit_called(char text[MST_LIMIT_CALLED_MAX], const char *name);
 
-/* Predicts what each wait that explains enough for a headline costs: findings without it. */
-void mst_find_predictions(struct mst_inquiry *q);
-
 /* Frees the model. */
 void mst_foresight_end(struct mst_inquiry *q);
 

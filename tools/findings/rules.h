@@ -39,6 +39,7 @@ void mst_note_halted(struct mst_inquiry *q, struct mst_finding *f);   /* halted.
 bool mst_was_stopped(struct mst_inquiry *q, const struct mst_summary_server *server);
 void mst_find_tail(struct mst_inquiry *q);         /* tail.c */
 void mst_find_cold_start(struct mst_inquiry *q);   /* cold.c */
+void mst_find_predictions(struct mst_inquiry *q);   /* without.c; after waits and workers */
 
 /* The configuration of what the findings from number `first` on advise. settings.c; after these. */
 void mst_find_settings(struct mst_inquiry *q, size_t first);
