@@ -58,6 +58,7 @@ struct mst_changes {
     char     check[512];        /* the command that tests the files; "": not known */
 };
 #define MST_ACTION_MAX 1280u    /* with the names of all these files */
+#define MST_PREDICTED_MAX 448u  /* three measures with intervals, and the name of an end */
 
 struct mst_summary_server;
 #define MST_SUBJECT_MAX 160u
@@ -100,7 +101,7 @@ struct mst_finding {
     struct mst_finding_place place;
     char     text[512];         /* a sentence */
     char     action[MST_ACTION_MAX];   /* what to do; "": nothing */
-    char     predicted[256];    /* what that changes; "": not known */
+    char     predicted[MST_PREDICTED_MAX];    /* what that changes; "": not known */
     struct mst_changes changes; /* what of the action a program can do */
     size_t   number_count;
     struct mst_finding_number numbers[MST_FINDING_NUMBERS];

@@ -41,7 +41,7 @@ struct mst_need {
                                  * help. MST_UNKNOWN: higher, and it is not known how high */
     uint64_t memory_bytes;      /* of `wanted`, at most; MST_UNKNOWN */
     enum mst_bound bound;
-    char     action[MST_ACTION_MAX], predicted[256];    /* as a finding's; "" */
+    char     action[MST_ACTION_MAX], predicted[MST_PREDICTED_MAX];   /* as a finding's; "" */
     struct mst_changes changes;
 };
 
