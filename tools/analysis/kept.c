@@ -9,7 +9,7 @@
 
 /* A number has seven bits in each byte, the lowest first; the last byte is below 128. */
 #define NUMBER_MAX_BYTES 10u
-/* Ten numbers, the names, the parts. */
+/* Eleven numbers, the names, the parts. */
 #define REQUEST_MAX_BYTES ((16u + MST_PART_COUNT) * NUMBER_MAX_BYTES)
 
 enum { LABEL, HANDLER, PATH, SCRIPT, NAMES };
@@ -21,7 +21,7 @@ struct mst_kept {
     unsigned char   *bytes;
     size_t           used, room;
     struct mst_names names[NAMES];
-    uint64_t         id, start_ns;          /* the latest request's */
+    uint64_t         id, start_ns, php_row; /* the latest request's */
     uint64_t         parts;                 /* mst_kept_parts() */
 };
 
@@ -129,8 +129,10 @@ bool mst_kept_add(struct mst_kept *k, const struct mst_walked *r)
            (r->wait_unknown ? WAIT_UNKNOWN : 0));
     put_near(k, k->id, r->id);
     put_near(k, k->start_ns, r->start_ns);
+    put_near(k, k->php_row, r->php_row);
     k->id = r->id;
     k->start_ns = r->start_ns;
+    k->php_row = r->php_row;
     put_known(k, r->status);
     put_known(k, r->worker);
     put(k, r->split.send_run_ns);
@@ -211,6 +213,7 @@ bool mst_kept_walk(const struct mst_kept *k, mst_walk_each *each, void *context)
         r.wait_unknown = flags & WAIT_UNKNOWN;
         r.id = get_near(&c, r.id);
         r.start_ns = get_near(&c, r.start_ns);
+        r.php_row = get_near(&c, r.php_row);
         r.status = get_known(&c);
         r.worker = get_known(&c);
         r.split.send_run_ns = get(&c);

@@ -29,6 +29,8 @@ struct mst_walked {
     const char *path;
     const char *script;                  /* a PHP's */
     bool     has_php, wait_unknown;      /* an Apache's: PHP has a record of it */
+    uint64_t php_row;                    /* in php_requests: of PHP's request that ran longest for
+                                          * it, or a PHP's own; 0: none */
     /* What follows is not kept (kept.h): only a reading from the archive has it. */
     const struct mst_split_times *times; /* as measured */
     bool     is_ghost;                   /* it was in flight before the load began */
@@ -38,9 +40,8 @@ struct mst_walked {
     bool     fatal, timeout, uncached;   /* a PHP's, as the next two */
     bool     is_measured;                /* what it waited for is known */
     uint64_t memory_bytes;               /* MST_UNKNOWN */
-    /* The request of PHP's that ran longest for it, of the server php_id; php_row: its row in
-     * php_requests, 0: none. php_start_ns: by Apache's clock. */
-    uint64_t php_id, php_row, php_start_ns, php_longest_ns;
+    /* Of php_row: its server, its start by Apache's clock, its run. */
+    uint64_t php_id, php_start_ns, php_longest_ns;
 };
 
 /* Whether it counts as the load's: run_requests.h. */

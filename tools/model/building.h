@@ -69,7 +69,7 @@ void mst_building_make_cpus(struct mst_building *b);
 size_t mst_building_add_end(struct mst_building *b, const char *kind, const char *name);
 /* False: SQLite failed. */
 bool mst_building_read_waits(struct mst_building *b);
-/* The steps of a request, for mst_requests_read(). */
+/* The steps of a request, for mst_kept_walk(). */
 bool mst_building_take(void *context, const struct mst_walked *w);
 
 /* ---- unseen.c ---- */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/kept.h"
 #include "analysis/thresholds.h"
 #include "memory/pool.h"
 #include "model/building.h"
@@ -12,21 +13,20 @@
 #define FAILED_MOST      50u      /* in thousandths: the times of failed requests are not those of
                                    * answers */
 
-/* Makes the pool's what grew outside of it. */
-static void keep(struct mst_model_run *r)
+static apr_status_t free_array(void *array)
 {
-    struct mst_system *s = &r->system;
-    struct mst_model_step *steps = s->steps;
-    struct mst_work *works = s->works;
-    double *own;
+    free(array);
+    return APR_SUCCESS;
+}
 
-    s->steps = apr_pmemdup(r->pool, steps, s->step_count * sizeof *steps);
-    s->works = apr_pmemdup(r->pool, works, s->work_count * sizeof *works);
-    free(steps);
-    free(works);
-    own = r->own;
-    r->own = apr_pmemdup(r->pool, own, r->own_count * sizeof *own);
-    free(own);
+/* The pool frees what grew outside of it. */
+static void keep(const struct mst_model_run *r)
+{
+    void *const arrays[] = { r->system.steps, r->system.works, r->own };
+    size_t i;
+
+    for (i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        apr_pool_cleanup_register(r->pool, arrays[i], free_array, apr_pool_cleanup_null);
 }
 
 static const char *why_not(const struct mst_summary *s, const struct mst_summary_server *front)
@@ -77,7 +77,7 @@ bool mst_model_run_make(struct mst_model_run *r, const struct mst_summary *s, sq
     mst_building_make_cpus(&b);
     fine = r->php == NULL || mst_building_read_waits(&b);
     mst_building_make_serial_ends(&b);
-    fine = fine && mst_requests_read(s, db, r->front, mst_building_take, &b, NULL) &&
+    fine = fine && mst_kept_walk(r->front->kept, mst_building_take, &b) &&
            mst_building_make_keepalive(r);
     if (fine && r->system.work_count < REQUESTS_MIN) {
         r->why_not = "it has fewer than 100 requests";

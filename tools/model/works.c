@@ -6,7 +6,7 @@
 #include "memory/pool.h"
 #include "model/building.h"
 
-#define REQUESTS_MOST    40000u   /* of more, evenly chosen ones are taken */
+#define REQUESTS_MOST    20000u   /* of more, evenly chosen ones are taken */
 #define AT_ALL           100e-6   /* a lock that is free takes less */
 #define ENDS_MOST        256u     /* other ends with a name; further ones are one for each kind */
 
@@ -257,8 +257,6 @@ bool mst_building_take(void *context, const struct mst_walked *w)
     struct mst_system *s = &r->system;
     uint64_t n = r->front->requests;
 
-    if (!mst_walked_counts(w))
-        return true;
     if (mst_values_add(&b->starts, w->start_ns) != 0)
         mst_out_of_memory();
     b->seen++;
