@@ -89,14 +89,16 @@ static enum mst_answer waits_one_by_one(const struct mst_summary *s)
     return found;
 }
 
-/* Without a model it is known whether the CPUs are full now, and not when they would be. */
+/* Without a model it is known whether the servers fill the CPUs now, and not when they would. What
+ * other programs take they can give back. */
 static void choose_unforeseen(struct mst_workers_plan *plan, const struct mst_budget *b)
 {
     const struct mst_cpu_seen seen = mst_cpu_see(b);
     bool is_recorded = b->s->machine_busy_milli != MST_UNKNOWN;
+    bool fills_cpus = mst_cpu_is_full(b->s) && mst_cpu_is_ours(b->s);
 
     plan->has_quota = is_recorded ? has_used_up_quota(b->s) : seen.has_quota;
-    if (is_recorded ? plan->has_quota || mst_cpu_is_full(b->s) : mst_cpu_seen_full(&seen)) {
+    if (is_recorded ? plan->has_quota || fills_cpus : mst_cpu_seen_full(&seen)) {
         plan->next = MST_NEXT_CPU;
         plan->workers = plan->now;
         plan->cpu_then_milli = 1000;
