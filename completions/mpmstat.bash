@@ -108,6 +108,7 @@ _mpmstat_value() {
                 report) _mpmstat_words 'html md csv json text' "$4" ;;
                 fields) _mpmstat_words 'text json md' "$4" ;;
                 compare) _mpmstat_words 'text md json csv' "$4" ;;
+                whatif|capacity) _mpmstat_words 'text json html' "$4" ;;
                 *)      _mpmstat_words 'text json' "$4" ;;
             esac ;;
         WHEN) _mpmstat_words 'auto always never' "$4" ;;

@@ -344,6 +344,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/advice.c \
 	tools/report/advice.h \
 	tools/report/csv.c \
+	tools/report/curve.c \
+	tools/report/curve.h \
 	tools/report/data.c \
 	tools/report/findings_text.c \
 	tools/report/generators.c \
@@ -353,6 +355,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/groups.c \
 	tools/report/groups.h \
 	tools/report/html.c \
+	tools/report/html_capacity.c \
 	tools/report/html_compare.c \
 	tools/report/html_compare.h \
 	tools/report/slowest.c \
@@ -361,6 +364,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/html_run.h \
 	tools/report/html_trend.c \
 	tools/report/html_verdict.c \
+	tools/report/html_whatif.c \
 	tools/report/html_verdict.h \
 	tools/report/items.c \
 	tools/report/items.h \

@@ -15,6 +15,7 @@
 #include "cli/record_runs.h"
 #include "console/diag.h"
 #include "findings/findings.h"
+#include "model/change.h"
 #include "model/enough.h"
 
 #define FAILED_MILLI 10u    /* a level at which more than 10 of 1000 answers fail is too high */
@@ -264,40 +265,69 @@ static const struct mst_model_workers *workers_of(const struct mst_model_run *ru
     return NULL;
 }
 
-static void look_beyond(struct mst_capacity_next *next, struct mst_model_run *run,
-                        enum mst_code code)
+static void find_next(struct mst_capacity_next *next, const struct mst_prediction *p,
+                      enum mst_code code)
 {
+    const struct mst_model_run *run = p->run;
     const struct mst_model_workers *workers = workers_of(run, code);
-    struct mst_prediction p;
     struct mst_model_next beyond;
     size_t i;
 
-    if (workers == NULL || isnan(run->cpus))
-        return;
-    mst_model_calibrate(&p, run);
-    if (p.why_not != NULL || !mst_model_find_next(&beyond, &p, workers->gate))
+    if (workers == NULL || !mst_model_find_next(&beyond, p, workers->gate))
         return;
     *next = (struct mst_capacity_next){
         .known = true, .clients = beyond.clients,
         .name = beyond.then.limit != NULL ? beyond.then.limit->name : NULL,
         .workers = beyond.then.uses[workers->gate].used,
-        .rate = mst_model_estimate_of(&p, &beyond.then, MST_MEASURE_RATE),
+        .rate = mst_model_estimate_of(p, &beyond.then, MST_MEASURE_RATE),
     };
     for (i = 0; i < run->system.end_count && next->busier == NULL; i++)
-        if (mst_model_is_busier(&p, &beyond.then, i))
+        if (mst_model_is_busier(p, &beyond.then, i))
             next->busier = run->system.ends[i].called;
 }
 
-int mst_capacity_look_beyond(struct mst_capacity_next *next, const struct mst_capacity_levels *l,
-                             const struct mst_capacity_run *limit)
+/* With as many clients as each level has. */
+static void foresee_levels(struct mst_capacity *c, const struct mst_prediction *p)
 {
+    struct mst_capacity_foreseen *foreseen = apr_palloc(c->pool, c->count * sizeof *foreseen);
+    struct mst_forecast then;
+    size_t i;
+
+    if (p->run->system.load.arrivals != MST_ARRIVALS_CLOSED)
+        return;
+    for (i = 0; i < c->count; i++) {
+        struct mst_system system = mst_system_copy(p->run);
+
+        system.load.clients = c->levels[i].at < UINT32_MAX ? (uint32_t)c->levels[i].at : UINT32_MAX;
+        mst_model_forecast(&then, p, &system, p->run);
+        foreseen[i].rate = mst_model_estimate_of(p, &then, MST_MEASURE_RATE);
+        foreseen[i].p95 = mst_model_estimate_of(p, &then, MST_MEASURE_P95);
+    }
+    c->foreseen = foreseen;
+}
+
+static void foresee(struct mst_capacity *c, struct mst_model_run *run, enum mst_code code)
+{
+    struct mst_prediction p;
+
+    if (isnan(run->cpus))
+        return;
+    mst_model_calibrate(&p, run);
+    if (p.why_not != NULL)
+        return;
+    find_next(&c->next, &p, code);
+    foresee_levels(c, &p);
+}
+
+int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_levels *l)
+{
+    const struct mst_capacity_run *limit = mst_capacity_limit(c);
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
     struct mst_archive *archive;
     struct mst_model_run run;
     struct mst_summary s;
     int status = MST_EXIT_OK;
 
-    *next = (struct mst_capacity_next){ 0 };
     if (limit == NULL)
         return MST_EXIT_OK;
     archive = mst_archive_read(l->archive, error);
@@ -309,7 +339,7 @@ int mst_capacity_look_beyond(struct mst_capacity_next *next, const struct mst_ca
     else if (!mst_model_run_make(&run, &s, mst_archive_db(archive), l->pool))
         status = mst_failed(MST_EXIT_TARGET, "%s cannot be read", l->archive);
     else if (run.why_not == NULL)
-        look_beyond(next, &run, limit->code);
+        foresee(c, &run, limit->code);
     mst_summary_free(&s);
     mst_archive_close(archive, ignored);
     return status;

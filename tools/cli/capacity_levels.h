@@ -31,10 +31,8 @@ int mst_capacity_go_on(struct mst_capacity_levels *levels);
 int mst_capacity_add(struct mst_capacity_levels *levels, uint64_t at, int64_t run_id,
                      bool tool_failed);
 
-/* What the model of the run that says what is the limit knows of the next one. limit NULL: no run
- * says. The same. */
-int mst_capacity_look_beyond(struct mst_capacity_next *next,
-                             const struct mst_capacity_levels *levels,
-                             const struct mst_capacity_run *limit);
+/* What the model of the run that says what is the limit knows: of the levels, and of the next
+ * limit. The same. */
+int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_levels *levels);
 
 #endif

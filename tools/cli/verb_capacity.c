@@ -45,7 +45,7 @@ struct options {
     double   at_least;                 /* 0: not said */
     char *const *words;
     enum mst_colour colour;
-    bool     help;
+    bool     html, help;
 };
 
 /* ---- the command line ------------------------------------------------------------ */
@@ -99,6 +99,18 @@ static int read_most(struct options *o, const char *text)
                            "\"%s\"", MST_CAPACITY_MOST, text);
 }
 
+/* A page is this verb's own; the other formats are all recorders'. */
+static int read_format(struct options *o, const char *name)
+{
+    o->html = strcmp(name, "html") == 0;
+    if (o->html || strcmp(name, "text") == 0 || strcmp(name, "json") == 0) {
+        o->request.json = strcmp(name, "json") == 0;
+        return MST_EXIT_OK;
+    }
+    return mst_usage_error("capacity", "there is no format \"%s\": expected text, json or html",
+                           name);
+}
+
 static int read_option(struct options *o, int option, char **targets)
 {
     struct mst_target_names *named = &o->request.recording.targets;
@@ -113,7 +125,8 @@ static int read_option(struct options *o, int option, char **targets)
         return mst_time_read("capacity", "within", optarg, MST_NS_PER_S, WITHIN_MAX_NS,
                              &o->within_ns);
     case MST_OPTION_MOST: return read_most(o, optarg);
-    case MST_OPTION_JSON: o->request.json = true; return MST_EXIT_OK;
+    case MST_OPTION_FORMAT: return read_format(o, optarg);
+    case MST_OPTION_JSON: return read_format(o, "json");
     case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "capacity", optarg);
     case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
     default: return mst_record_option(&o->request, "capacity", option, optarg);
@@ -236,21 +249,25 @@ static int show(const struct ramp *r, int status)
         .runs = r->levels.runs, .count = r->levels.count, .search = r->search,
         .time_is_up = r->time_is_up, .interrupted = r->interrupted,
     };
-    int looked = mst_capacity_look_beyond(&c.next, &r->levels, mst_capacity_limit(&c));
+    int foreseen = mst_capacity_foresee(&c, &r->levels);
     struct mst_sink sink;
     struct mst_doc doc;
 
     if (status == MST_EXIT_OK)
-        status = looked;
+        status = foreseen;
     mst_style_use(o->colour, STDOUT_FILENO);
     mst_sink_init(&sink, mst_write_file, stdout);
     doc = mst_doc_text(&sink, MST_TEXT_WIDTH);
     if (o->request.json)
         mst_capacity_json(&sink, &c);
+    else if (o->html)
+        mst_capacity_html(&sink, &c);
     else if (o->request.quiet)
         mst_capacity_verdict(&doc, &c);
-    else
-        mst_capacity_text(&doc, &c);
+    else {
+        mst_capacity_say(&doc, &c);
+        mst_capacity_put_levels(&doc, &c);
+    }
     free(command);
     if (mst_sink_flush(&sink) != 0)
         return MST_EXIT_OUTPUT;

@@ -50,7 +50,8 @@ struct options {
     const char    *swept;           /* NULL: no sweep */
     double         from, to;
     const char    *run, *archive;
-    bool           json, help;
+    enum format { TEXT, JSON, HTML } format;
+    bool           help;
     enum mst_colour colour;
 };
 
@@ -73,6 +74,20 @@ static int read_sweep(struct options *o, const char *text)
                            "\"pm.max_children=2..64\", found \"%s\"", text);
 }
 
+static int read_format(struct options *o, const char *name)
+{
+    static const char *const names[] = { [TEXT] = "text", [JSON] = "json", [HTML] = "html" };
+    size_t i;
+
+    for (i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0) {
+            o->format = (enum format)i;
+            return MST_EXIT_OK;
+        }
+    return mst_usage_error("whatif", "expected --format to be text, json or html, found \"%s\"",
+                           name);
+}
+
 static int read_option(struct options *o, int option, char **argv)
 {
     struct change *change;
@@ -87,13 +102,8 @@ static int read_option(struct options *o, int option, char **argv)
     switch (option) {
     case MST_OPTION_SWEEP: return read_sweep(o, optarg);
     case MST_OPTION_RUN: o->run = optarg; return MST_EXIT_OK;
-    case MST_OPTION_JSON: o->json = true; return MST_EXIT_OK;
-    case MST_OPTION_FORMAT:
-        o->json = strcmp(optarg, "json") == 0;
-        if (o->json || strcmp(optarg, "text") == 0)
-            return MST_EXIT_OK;
-        return mst_usage_error("whatif", "expected --format to be text or json, found \"%s\"",
-                               optarg);
+    case MST_OPTION_JSON: o->format = JSON; return MST_EXIT_OK;
+    case MST_OPTION_FORMAT: return read_format(o, optarg);
     case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "whatif", optarg);
     case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
     default:  return mst_option_error("whatif", option, argv, options);
@@ -258,10 +268,12 @@ static int show(const struct options *o, const struct mst_summary *summary,
     mst_style_use(o->colour, STDOUT_FILENO);
     mst_sink_init(&sink, mst_write_file, stdout);
     doc = mst_doc_text(&sink, MST_TEXT_WIDTH);
-    if (o->json)
+    if (o->format == JSON)
         mst_whatif_json(&sink, &w);
+    else if (o->format == HTML)
+        mst_whatif_html(&sink, &w);
     else
-        mst_whatif_text(&doc, &w);
+        mst_whatif_put(&doc, &w);
     if (mst_sink_flush(&sink) != 0)
         return MST_EXIT_OUTPUT;
     return w.count > 0 ? MST_EXIT_OK : MST_EXIT_BAD;

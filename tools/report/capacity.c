@@ -81,8 +81,7 @@ bool mst_capacity_is_least(const struct mst_capacity *c)
                                   c->search.end == MST_SEARCH_RISES || tool_is_limit(c));
 }
 
-/* Whether the load was raised until it was too much for the server. */
-static bool is_known(const struct mst_capacity *c)
+bool mst_capacity_is_known(const struct mst_capacity *c)
 {
     return c->search.has_best && !mst_capacity_is_least(c);
 }
@@ -220,7 +219,7 @@ static void put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
     for (i = 0; i < c->count; i++) {
         const struct mst_level *level = &c->levels[i];
         const struct mst_capacity_run *run = &c->runs[i];
-        bool is_knee = is_known(c) && i == c->search.knee;
+        bool is_knee = mst_capacity_is_known(c) && i == c->search.knee;
 
         mst_doc_row(&t, level->is != MST_LEVEL_GOOD ? MST_STYLE_WARNING :
                     is_knee ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
@@ -241,7 +240,7 @@ void mst_capacity_verdict(const struct mst_doc *doc, const struct mst_capacity *
     mst_doc_paragraph(doc, MST_STYLE_STRONG, "%s", verdict(c));
 }
 
-void mst_capacity_text(const struct mst_doc *doc, const struct mst_capacity *c)
+void mst_capacity_say(const struct mst_doc *doc, const struct mst_capacity *c)
 {
     const struct mst_capacity_run *limit = mst_capacity_limit(c);
     const char *cut = cut_short(c), *next = next_words(c);
@@ -252,12 +251,16 @@ void mst_capacity_text(const struct mst_doc *doc, const struct mst_capacity *c)
                           mst_code_ran_out(limit->code) ? "What ran out first is" :
                           "What limits it is", mst_code_names[limit->code], limit->id, limit->text,
                           limit->action[0] != '\0' ? " " : "", limit->action);
-    else if (is_known(c))
+    else if (mst_capacity_is_known(c))
         mst_doc_paragraph(doc, MST_STYLE_PLAIN, "No run says what limits it.");
     if (next != NULL)
         mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s", next);
     if (cut != NULL)
         mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s", cut);
+}
+
+void mst_capacity_put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
+{
     mst_doc_space(doc);
     put_levels(doc, c);
     mst_doc_space(doc);
@@ -281,7 +284,7 @@ static void put_knee(struct mst_json *j, const struct mst_capacity *c)
 {
     const struct mst_search *s = &c->search;
 
-    if (!is_known(c)) {
+    if (!mst_capacity_is_known(c)) {
         mst_json_value(j, "knee");
         mst_sink_puts(j->out, "null");
         return;

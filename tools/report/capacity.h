@@ -36,6 +36,9 @@ struct mst_capacity_next {
     const char *busier;                           /* an end that was never seen as busy; NULL */
 };
 
+/* What the model of the run that says what is the limit comes to at a level. */
+struct mst_capacity_foreseen { struct mst_model_estimate rate, p95; };
+
 struct mst_capacity {
     apr_pool_t *pool;
     const char *archive, *command;                /* command: with its open places */
@@ -47,6 +50,7 @@ struct mst_capacity {
     struct mst_search search;
     bool        time_is_up, interrupted;
     struct mst_capacity_next next;
+    const struct mst_capacity_foreseen *foreseen; /* of the same levels; NULL: nothing is */
 };
 
 /* The run that says what is the limit; NULL: none does. */
@@ -56,11 +60,17 @@ const struct mst_capacity_run *mst_capacity_limit(const struct mst_capacity *c);
 bool mst_slo_broken(const struct mst_slo *slo, const struct mst_capacity_run *run,
                     enum mst_percentile *which);
 
+/* Whether the load was raised until it was too much for the server. */
+bool mst_capacity_is_known(const struct mst_capacity *c);
 /* What it takes: the rate of the best level, 0: it is not known. It takes more where at_least. */
 double mst_capacity_rate(const struct mst_capacity *c);
 bool   mst_capacity_is_least(const struct mst_capacity *c);
 
-void mst_capacity_text(const struct mst_doc *doc, const struct mst_capacity *c);
+/* The answer, what ran out, and what would be next; then a table of the levels. */
+void mst_capacity_say(const struct mst_doc *doc, const struct mst_capacity *c);
+void mst_capacity_put_levels(const struct mst_doc *doc, const struct mst_capacity *c);
+/* A page of both, with the curves of rate and p95 between them. */
+void mst_capacity_html(struct mst_sink *sink, const struct mst_capacity *c);
 /* The sentence alone. */
 void mst_capacity_verdict(const struct mst_doc *doc, const struct mst_capacity *c);
 /* An object, with a line's end. Its names are promises. */

@@ -137,7 +137,7 @@ static void put_charts(struct mst_sink *sink, const struct mst_trend_line *line)
 void mst_trend_html(struct mst_sink *sink, const struct mst_trend_lines *lines)
 {
     const struct mst_html_page page = {
-        .kind = MST_PAGE_TREND, .title = "Trend", .brand = "mpmstat report --trend",
+        .kind = MST_PAGE_PLAIN, .title = "Trend", .brand = "mpmstat report --trend",
         .sub = "Bars: what the recordings before let expect. Circles: changes beyond the noise.",
         .skip_to = "trend", .skip_text = "To the charts",
     };

@@ -10,7 +10,7 @@
 static const struct { const char *name, *script, *hash; } scripts[] = {
     [MST_PAGE_RUNS] = { "runs", report_js, report_js_HASH },
     [MST_PAGE_STUDY] = { "study", study_js, study_js_HASH },
-    [MST_PAGE_TREND] = { "trend", NULL, NULL },
+    [MST_PAGE_PLAIN] = { "plain", NULL, NULL },
 };
 
 static void put_head(struct mst_sink *sink, const struct mst_html_page *page)

@@ -12,7 +12,7 @@
 #include "report/metrics.h"
 
 /* Drawn by assets/report.js; by assets/study.js; a page without scripts. */
-enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY, MST_PAGE_TREND };
+enum mst_page_kind { MST_PAGE_RUNS, MST_PAGE_STUDY, MST_PAGE_PLAIN };
 
 struct mst_html_page {
     enum mst_page_kind kind;

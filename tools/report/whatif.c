@@ -256,7 +256,7 @@ static void say_fit(const struct mst_doc *doc, const struct mst_whatif *w)
                       "what was measured: %s.", text);
 }
 
-void mst_whatif_text(const struct mst_doc *doc, const struct mst_whatif *w)
+void mst_whatif_put(const struct mst_doc *doc, const struct mst_whatif *w)
 {
     const struct mst_prediction *p = w->prediction;
 

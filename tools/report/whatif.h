@@ -17,7 +17,9 @@ struct mst_whatif {
     const struct mst_forecast *then;
 };
 
-void mst_whatif_text(const struct mst_doc *doc, const struct mst_whatif *w);
+/* For people. A page has the curve of a sweep besides. */
+void mst_whatif_put(const struct mst_doc *doc, const struct mst_whatif *w);
+void mst_whatif_html(struct mst_sink *sink, const struct mst_whatif *w);
 /* An object, with a line's end. Its names are promises. */
 void mst_whatif_json(struct mst_sink *sink, const struct mst_whatif *w);
 

@@ -65,6 +65,19 @@ def expect_next(found, archive):
     assert found["next"]["sentence"].startswith("With more of these workers, next would be Apache")
 
 
+def expect_page(found, site, archive):
+    """Its curves have a point for each level, and where the model predicts, that one's, too."""
+    page = subprocess.run(command(site, archive, AB, site.nap, options=("--format", "html")),
+                          check=True, text=True, capture_output=True, timeout=60 * PATIENCE).stdout
+    lines = 1 if found["next"] is None else 2
+    assert page.startswith("<!DOCTYPE html>") and "<script" not in page
+    assert page.count("<svg") == 2 and page.count("<polyline") == 2 * lines
+    known = sum(level["p95_seconds"] is not None for level in found["levels"])
+    assert page.count("<circle") == lines * len(found["levels"]) + known + \
+        (lines - 1) * len(found["levels"])
+    assert "knee: php-workers" in page and found["verdict"] in page
+
+
 def test_two_workers(site, archive):
     """The knee is where both workers have something to do, and the workers are what runs out."""
     found, _ = capacity(site, archive, AB, site.nap)
@@ -85,6 +98,7 @@ def test_two_workers(site, archive):
         assert level["requests"] == requests and level["failed"] == 0
         assert level["p50_seconds"] >= 0.05
 
+    expect_page(found, site, archive)
     # All levels are there: nothing more is measured, and the text has them.
     runs = len(names(archive))
     done = tool.run(*command(site, archive, AB, site.nap)[1:], timeout=60)

@@ -119,6 +119,20 @@ def test_sweep(archive):
     assert ["1", "2", "3", "4"] == [line[0] for line in lines if line and line[0].isdigit()]
 
 
+def test_page(archive):
+    """The curves of a sweep have the points of its JSON, and the page has the text's sentences."""
+    sweep = ("--sweep", "pm.max_children=2..32")
+    points = told(archive, *sweep)["sweep"]
+    page = ask(archive, "--format", "html", *sweep).stdout
+    assert page.startswith("<!DOCTYPE html>") and "<script" not in page
+    assert page.count("<svg") == 2 and page.count("<polyline") == 2
+    assert page.count("<circle") == 2 * len(points)
+    assert f"<title>predicted, {points[0]['at']} pm.max_children: " in page
+    assert "<h1>What if pm.max_children</h1>" in page and "The simulation of the run" in page
+    page = ask(archive, "--format", "html", "--set", "pm.max_children=4").stdout
+    assert "<svg" not in page and "<h1>What if pm.max_children=4</h1>" in page
+
+
 def test_text(archive):
     text = ask(archive, "--set", "pm.max_children=8").stdout
     assert "What if pm.max_children=8:" in text
@@ -174,7 +188,7 @@ def test_failures_predict_nothing(tmp_path):
     (["--without", "lock"], 'no request waited for "lock"'),
     (["--sweep", "clients=4..2"], "expected --sweep to be a name and two numbers"),
     (["--sweep", "nothing=2..4"], "the recording has no workers that nothing limits"),
-    (["--format", "html", "--load", "x2"], "expected --format to be text or json"),
+    (["--format", "xml", "--load", "x2"], "expected --format to be text, json or html"),
 ])
 def test_wrong_usage(archive, options, words):
     assert words in ask(archive, *options, status=2).stderr
