@@ -32,7 +32,8 @@ bool predict_from(const struct mst_report_run *recorded, apr_pool_t *pool)
     }
     mst_sink_init(&sink, ignore, NULL);
     doc = mst_doc_text(&sink, 96);
-    mst_whatif_text(&doc, &w);
+    mst_whatif_put(&doc, &w);
     mst_whatif_json(&sink, &w);
+    mst_whatif_html(&sink, &w);
     return true;
 }
