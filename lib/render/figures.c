@@ -35,6 +35,11 @@ struct mst_formatted mst_format_time(uint64_t ns)
     return scaled((double)ns / 1e9, " s");
 }
 
+struct mst_formatted mst_format_seconds(double seconds)
+{
+    return mst_format_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
+}
+
 struct mst_formatted mst_format_bytes(uint64_t bytes)
 {
     static const char *const units[] = { " B", " kB", " MB", " GB", " TB" };

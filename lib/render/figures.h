@@ -9,6 +9,8 @@ struct mst_formatted { char text[32]; };
 
 /* "39.9 ms", "1.02 s", "512 us"; "-" where it is not known. */
 struct mst_formatted mst_format_time(uint64_t ns);
+/* The same of seconds, 0 or more. */
+struct mst_formatted mst_format_seconds(double seconds);
 /* "59.2 MB" (of 10^6 bytes, as everywhere here); "-". */
 struct mst_formatted mst_format_bytes(uint64_t bytes);
 /* Thousandths: "19.8" of 19800; "-". */

@@ -40,7 +40,7 @@ struct mst_walked {
     bool     fatal, timeout, uncached;   /* a PHP's, as the next two */
     bool     is_measured;                /* what it waited for is known */
     uint64_t memory_bytes;               /* MST_UNKNOWN */
-    /* Of php_row: its server, its start by Apache's clock, its run. */
+    /* The server of the request php_row, its start by Apache's clock, and its run. */
     uint64_t php_id, php_start_ns, php_longest_ns;
 };
 

@@ -306,7 +306,8 @@ static void foresee_levels(struct mst_capacity *c, const struct mst_prediction *
     c->foreseen = foreseen;
 }
 
-static void foresee(struct mst_capacity *c, struct mst_model_run *run, enum mst_code code)
+static void foresee(struct mst_capacity *c, struct mst_model_run *run, enum mst_code code,
+                    bool of_levels)
 {
     struct mst_prediction p;
 
@@ -316,10 +317,12 @@ static void foresee(struct mst_capacity *c, struct mst_model_run *run, enum mst_
     if (p.why_not != NULL)
         return;
     find_next(&c->next, &p, code);
-    foresee_levels(c, &p);
+    if (of_levels)
+        foresee_levels(c, &p);
 }
 
-int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_levels *l)
+int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_levels *l,
+                         bool of_levels)
 {
     const struct mst_capacity_run *limit = mst_capacity_limit(c);
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
@@ -339,7 +342,7 @@ int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_level
     else if (!mst_model_run_make(&run, &s, mst_archive_db(archive), l->pool))
         status = mst_failed(MST_EXIT_TARGET, "%s cannot be read", l->archive);
     else if (run.why_not == NULL)
-        foresee(c, &run, limit->code);
+        foresee(c, &run, limit->code, of_levels);
     mst_summary_free(&s);
     mst_archive_close(archive, ignored);
     return status;

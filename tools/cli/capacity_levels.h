@@ -31,8 +31,9 @@ int mst_capacity_go_on(struct mst_capacity_levels *levels);
 int mst_capacity_add(struct mst_capacity_levels *levels, uint64_t at, int64_t run_id,
                      bool tool_failed);
 
-/* What the model of the run that says what is the limit knows: of the levels, and of the next
- * limit. The same. */
-int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_levels *levels);
+/* What the model of the run that says what is the limit knows of the next limit; and of each level,
+ * which takes a simulation for each: for a page. The same. */
+int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_levels *levels,
+                         bool of_levels);
 
 #endif

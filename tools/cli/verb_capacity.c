@@ -249,7 +249,7 @@ static int show(const struct ramp *r, int status)
         .runs = r->levels.runs, .count = r->levels.count, .search = r->search,
         .time_is_up = r->time_is_up, .interrupted = r->interrupted,
     };
-    int foreseen = mst_capacity_foresee(&c, &r->levels);
+    int foreseen = mst_capacity_foresee(&c, &r->levels, o->html);
     struct mst_sink sink;
     struct mst_doc doc;
 

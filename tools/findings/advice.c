@@ -32,11 +32,6 @@ static void cannot_tell(struct mst_advice *advice, const char *why)
     advice->uncertainty[0] = '\0';
 }
 
-static struct mst_formatted seconds_text(double seconds)
-{
-    return mst_format_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
-}
-
 static struct mst_formatted bytes_text(double bytes)
 {
     return mst_format_bytes(bytes > 0 ? (uint64_t)bytes : 0);
@@ -82,14 +77,15 @@ static double add_at_once(char *text, size_t size, const struct mst_summary_serv
 
     if (!mst_keepalive_holds(server))
         mst_say(text, size, "%s/s x (%s held + %s waited) = %s requests at once",
-            rate_text(d->rate).text, seconds_text(d->held).text, seconds_text(waited).text,
+            rate_text(d->rate).text, mst_format_seconds(d->held).text,
+            mst_format_seconds(waited).text,
             mst_format_real(all).text);
     else
         mst_say(text, size, "%s workers busy on average (%s of them with idle keep-alive "
             "connections) + %s/s x %s waited = %s at once",
             mst_format_milli(server->mean_busy_milli).text,
             mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
-            rate_text(d->rate).text, seconds_text(waited).text, mst_format_real(all).text);
+            rate_text(d->rate).text, mst_format_seconds(waited).text, mst_format_real(all).text);
     return all;
 }
 
@@ -167,7 +163,7 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
     MST_SAY(advice->arithmetic, "%s requests/s x %s held = %s workers on average. If requests "
         "arrive at random, the number is at most %.0f for 99 %% of the time. The samples found "
         "at most %s busy.",
-        rate_text(d->rate).text, seconds_text(d->held).text,
+        rate_text(d->rate).text, mst_format_seconds(d->held).text,
         mst_format_real(d->workers).text, mst_poisson_most(d->high),
         mst_format_count(server->max_busy).text);
     MST_SAY(advice->uncertainty, "The 95 %% interval of the mean is %s to %s. For another rate, "

@@ -47,7 +47,7 @@ void mst_foresight_end(struct mst_inquiry *q)
     q->foresight = NULL;
 }
 
-/* Of the CPUs of which most are in use: the machine's, or a control group's. */
+/* The part of the CPUs that is in use: of the machine's or of a control group's, the larger one. */
 static uint64_t cpu_milli(const struct mst_system *system, const struct mst_forecast *then)
 {
     uint64_t most = MST_UNKNOWN, milli;

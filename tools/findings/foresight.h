@@ -16,7 +16,7 @@ struct mst_foreseen {
                                     * changes with the times */
     double now[MST_FORESEEN_COUNT];    /* as measured: per second, and seconds. NAN */
     struct mst_model_estimate then[MST_FORESEEN_COUNT];
-    uint64_t cpu_milli;            /* of the CPUs, in use then; MST_UNKNOWN */
+    uint64_t cpu_milli;            /* part of the CPUs that is in use then; MST_UNKNOWN */
     const char *busier;            /* an end that would have more requests at once than was ever
                                     * seen; NULL: none would */
     double busier_now, busier_then;

@@ -30,8 +30,8 @@ struct mst_workers_plan {
     const char *why_not;           /* why there is no plan, for "How high is not known: ..."; NULL:
                                     * there is one */
     enum mst_next_limit next;
-    char     next_name[80];        /* of MST_NEXT_ONE_BY_ONE and MST_NEXT_OTHER, as the model has
-                                    * it; "" where the findings say that it is one by one */
+    char     next_name[80];        /* how the model names MST_NEXT_ONE_BY_ONE or MST_NEXT_OTHER; ""
+                                    * where the findings say that it is one by one */
     bool     has_quota;            /* the CPUs are those that a control group may use */
     bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */
     uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:
@@ -40,8 +40,7 @@ struct mst_workers_plan {
     uint64_t wanted;               /* requests at once, those that waited included */
     enum mst_wanted_by by;
     double   at_once;              /* the same on average */
-    uint64_t cpu_then_milli;       /* of the CPUs that are there, in use with as many as advised;
-                                    * MST_UNKNOWN */
+    uint64_t cpu_then_milli;       /* part of the CPUs that as many as advised use; MST_UNKNOWN */
     struct mst_foreseen foreseen;  /* with as many as advised */
     double   process_bytes;        /* of one more process, upper end; 0: not known */
     uint64_t processes_fit;        /* in 80 % of the machine's memory; MST_UNKNOWN */

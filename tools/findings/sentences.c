@@ -158,7 +158,7 @@ static const char *told(char text[32], enum mst_foreseen_measure what, double va
     if (what == MST_FORESEEN_RATE)
         mst_say(text, 32, "%s", mst_format_real(value).text);
     else
-        mst_say(text, 32, "%s", mst_format_time((uint64_t)(value * (double)MST_NS_PER_S)).text);
+        mst_say(text, 32, "%s", mst_format_seconds(value).text);
     return text;
 }
 

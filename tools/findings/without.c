@@ -34,7 +34,7 @@ static void predict_without(const struct mst_prediction *p, struct mst_finding *
     mst_say_foreseen(f, "without this wait ", &foreseen);
 }
 
-/* Of the waits that explain enough for a headline. */
+/* Only waits that explain enough for a headline get a prediction. */
 void mst_find_predictions(struct mst_inquiry *q)
 {
     const struct mst_prediction *p;

@@ -8,11 +8,6 @@
 #include "report/curve.h"
 #include "report/page.h"
 
-static struct mst_formatted as_time(double seconds)
-{
-    return mst_format_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
-}
-
 static double in_seconds(uint64_t ns)
 {
     return ns != MST_UNKNOWN ? (double)ns / (double)MST_NS_PER_S : NAN;
@@ -40,7 +35,7 @@ static void put_curve(struct mst_sink *sink, const struct mst_capacity *c, bool 
     const struct mst_curve curve = {
         .title = of_rate ? "Requests per second" : "p95",
         .x_title = c->by_rate ? "requests per second that are asked for" : "clients",
-        .format = of_rate ? mst_format_real : as_time, .lines = lines,
+        .format = of_rate ? mst_format_real : mst_format_seconds, .lines = lines,
         .line_count = c->foreseen != NULL ? 2 : 1, .mark_name = name_of_knee(c),
         .mark = mst_capacity_is_known(c) ? (double)c->levels[c->search.knee].at : NAN,
     };

@@ -1,17 +1,11 @@
 /* html_whatif.c - the page of a prediction: see whatif.h. */
 #include <math.h>
 
-#include "base/clock.h"
 #include "doc/markup.h"
 #include "memory/pool.h"
 #include "report/curve.h"
 #include "report/page.h"
 #include "report/whatif.h"
-
-static struct mst_formatted as_time(double seconds)
-{
-    return mst_format_time((uint64_t)(seconds * (double)MST_NS_PER_S + 0.5));
-}
 
 /* One measure against what is swept, with its intervals. */
 static void put_curve(struct mst_sink *sink, const struct mst_whatif *w, enum mst_measure measure,
@@ -44,7 +38,7 @@ void mst_whatif_html(struct mst_sink *sink, const struct mst_whatif *w)
     mst_html(sink, "</header>\n<main id=\"prediction\">\n<section>\n");
     if (w->swept != NULL && w->count > 1) {
         put_curve(sink, w, MST_MEASURE_RATE, "Requests per second", mst_format_real);
-        put_curve(sink, w, MST_MEASURE_P95, "p95", as_time);
+        put_curve(sink, w, MST_MEASURE_P95, "p95", mst_format_seconds);
     }
     mst_whatif_put(&doc, w);
     mst_html(sink, "</section>\n</main>\n");

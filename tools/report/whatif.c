@@ -21,7 +21,7 @@ static struct mst_formatted number(enum mst_measure measure, double value)
         return (struct mst_formatted){ "-" };
     if (measure == MST_MEASURE_RATE)
         return mst_format_real(value);
-    return mst_format_time((uint64_t)(value * (double)MST_NS_PER_S + 0.5));
+    return mst_format_seconds(value);
 }
 
 /* "98 to 108 per second". */
