@@ -44,8 +44,10 @@ def records_of(apache, count, patience=5):
 
 
 def record_of(apache, port):
-    """The only record of the connection from that client port."""
-    found = wait_until(lambda: [r for r in apache.journal()[0] if r["port"] == port], 5,
+    """The only record of the connection from that client port. An earlier or later request of the
+    status page can have had the same port."""
+    found = wait_until(lambda: [r for r in apache.journal()[0]
+                                if r["port"] == port and r["label"] != "mpm-status"], 5,
                        f"a record of the connection from port {port}")
     assert len(found) == 1, found
     return found[0]
