@@ -60,6 +60,7 @@ UNIT_TESTS = \
 	tests/unit/check_requests \
 	tests/unit/check_rotation \
 	tests/unit/check_runner \
+	tests/unit/check_sequence \
 	tests/unit/check_serve \
 	tests/unit/check_sink \
 	tests/unit/check_sizing \
@@ -99,6 +100,7 @@ unit_shared = tests/unit/child_processes.c tests/unit/child_processes.h \
 	tests/unit/made_archive.c tests/unit/made_archive.h \
 	tests/unit/made_report.c tests/unit/made_report.h \
 	tests/unit/predicted.c tests/unit/predicted.h \
+	tests/unit/random_draws.c tests/unit/random_draws.h \
 	tests/unit/rendered.c tests/unit/rendered.h \
 	tests/unit/snapped.c tests/unit/snapped.h \
 	tests/unit/written_board.c tests/unit/written_board.h
@@ -126,6 +128,10 @@ tests_unit_check_report_SOURCES = tests/unit/check_report.c \
 	tests/unit/made_report.c tests/unit/made_report.h
 tests_unit_check_needs_SOURCES = tests/unit/check_needs.c \
 	tests/unit/made_report.c tests/unit/made_report.h
+tests_unit_check_compare_SOURCES = tests/unit/check_compare.c \
+	tests/unit/random_draws.c tests/unit/random_draws.h
+tests_unit_check_sequence_SOURCES = tests/unit/check_sequence.c \
+	tests/unit/random_draws.c tests/unit/random_draws.h
 tests_unit_check_sizing_SOURCES = tests/unit/check_sizing.c \
 	tests/unit/made_report.c tests/unit/made_report.h
 tests_unit_check_source_file_SOURCES = tests/unit/check_source_file.c \

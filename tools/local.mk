@@ -52,6 +52,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/resources.c \
 	tools/analysis/resources.h \
 	tools/analysis/run_requests.h \
+	tools/analysis/sequence.c \
+	tools/analysis/sequence.h \
 	tools/analysis/series.h \
 	tools/analysis/series_bins.c \
 	tools/analysis/series_requests.c \
@@ -108,6 +110,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/exit_by_finding.h \
 	tools/cli/quantities.c \
 	tools/cli/quantities.h \
+	tools/cli/record_pairs.c \
+	tools/cli/record_pairs.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
 	tools/cli/report_options.c \
@@ -338,6 +342,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
 	tools/report/comparison_differences.c \
+	tools/report/comparison_names.c \
 	tools/report/comparison_output.c \
 	tools/report/comparison_sentence.c \
 	tools/report/comparison_steps.h \

@@ -12,30 +12,20 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "harness.h"
+#include "random_draws.h"
 #include "report/comparison_steps.h"
 #include "stats/bootstrap.h"
-#include "stats/random.h"
 
 #define START  (UINT64_C(1700000000) * MST_NS_PER_S)
 #define TRIALS 300
 
 /* ---- the bootstrap ---------------------------------------------------------------- */
 
-static double uniform(uint64_t *state)
-{
-    return ((double)(mst_random_word(state) >> 11) + 0.5) / 9007199254740992.0;
-}
-
-static double normal(uint64_t *state)
-{
-    return sqrt(-2 * log(uniform(state))) * cos(2 * 3.14159265358979 * uniform(state));
-}
-
 /* Values whose logarithms have a mean of 0: as runs scatter, and twelve times as much. */
 static double draw(int kind, uint64_t *state)
 {
-    return kind == 0 ? exp(0.025 * normal(state)) :
-           kind == 1 ? exp(0.3 * normal(state)) : exp(0.3 * (-log(uniform(state)) - 1));
+    return kind == 0 ? exp(0.025 * draw_normal(state)) :
+           kind == 1 ? exp(0.3 * draw_normal(state)) : exp(0.3 * (-log(draw_uniform(state)) - 1));
 }
 
 /* How often the interval holds the truth, which is 2. */
@@ -131,7 +121,7 @@ static struct mst_comparison compare(const double *a, size_t a_count, const doub
                                      size_t b_count, double step)
 {
     const struct mst_compare_input in = { a, b, a_count, b_count, a_count == b_count, step,
-                                          "B is faster", "B is slower" };
+                                          .less = "B is faster", .more = "B is slower" };
     struct mst_comparison c;
 
     mst_compare(&c, &in);
@@ -234,13 +224,13 @@ END_TEST
 
 START_TEST(test_limit)
 {
-    struct mst_comparison c = { .bounded = true, .interval = { 1.1, 1.06, 1.14 } };
+    struct mst_comparison c = { .bounded = true, .interval = { 1.1, 1.06, 1.14, 4 } };
 
     ck_assert_int_eq(mst_compare_limit(&c, false, 0.05), MST_LIMIT_BEYOND);
     ck_assert_int_eq(mst_compare_limit(&c, false, 0.1), MST_LIMIT_UNSURE);
     ck_assert_int_eq(mst_compare_limit(&c, false, 0.2), MST_LIMIT_WITHIN);
     ck_assert_int_eq(mst_compare_limit(&c, true, 0.05), MST_LIMIT_WITHIN);
-    c.interval = (struct mst_confidence){ 0.9, 0.88, 0.94 };
+    c.interval = (struct mst_confidence){ 0.9, 0.88, 0.94, 4 };
     ck_assert_int_eq(mst_compare_limit(&c, true, 0.05), MST_LIMIT_BEYOND);
     ck_assert_int_eq(mst_compare_limit(&c, true, 0.1), MST_LIMIT_UNSURE);
     ck_assert_int_eq(mst_compare_limit(&c, false, 0), MST_LIMIT_WITHIN);

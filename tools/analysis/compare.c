@@ -148,9 +148,10 @@ static void widen(struct mst_comparison *c, double step)
 
 void mst_compare(struct mst_comparison *c, const struct mst_compare_input *in)
 {
+    double confidence = in->confidence > 0 ? in->confidence : 0.95;
     enum mst_change exact;
 
-    *c = (struct mst_comparison){ .noise = -1, .interval = { NAN, NAN, NAN } };
+    *c = (struct mst_comparison){ .noise = -1, .smallest = -1, .interval = { NAN, NAN, NAN, 0 } };
     if (!all_positive(in->a, in->a_count) || !all_positive(in->b, in->b_count)) {
         say_zero(c, in);
         return;
@@ -164,9 +165,12 @@ void mst_compare(struct mst_comparison *c, const struct mst_compare_input *in)
         say_too_few(c, in);
         return;
     }
+    if (confidence != 0.95)
+        mst_bootstrap_widen(&c->interval, confidence);
     exact = change_of(&c->interval);
     if (in->step > 0 && (c->interval.ratio != 1 || c->interval.low < c->interval.high))
         widen(c, in->step);   /* the same runs are exactly the same, whatever the clock */
+    c->smallest = mst_bootstrap_smallest(&c->interval, confidence);
     c->change = change_of(&c->interval);
     if (c->change == MST_CHANGE_UNSURE)
         say_unsure(c, exact != MST_CHANGE_UNSURE);

@@ -17,6 +17,7 @@ struct mst_compare_input {
     size_t        a_count, b_count;    /* 1 at least */
     bool          paired;
     double        step;                /* resolution of the values; 0: they are exact */
+    double        confidence;          /* of the interval; 0: 0.95 */
     const char   *less, *more;         /* what to say: "B is faster", "B is slower" */
 };
 
@@ -25,6 +26,8 @@ struct mst_comparison {
     bool            bounded;           /* the interval is known */
     struct mst_confidence interval;
     double          noise;             /* of A against itself; below 0: not known */
+    double          smallest;          /* difference that 4 of 5 such comparisons would show, 0.05
+                                        * for 5 %; below 0: not known */
     enum mst_change change;            /* the whole interval is on one side of 1 */
     char            by[160];           /* what was seen: "69 % less (60 to 76 %)"; "": nothing */
     char            text[256];         /* a sentence, without a period */

@@ -128,6 +128,16 @@ static bool read_status(struct mst_compare_run *run, struct mst_archive *archive
     return mst_query_done(&q);
 }
 
+const char *mst_compare_setting(const struct mst_compare_run *run, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < run->setting_count; i++)
+        if (strcmp(run->settings[i].name, name) == 0)
+            return run->settings[i].value;
+    return NULL;
+}
+
 /* Leaves out the load average: it is of the minutes before, and no two are the same; and the
  * blanks at the end of a process's title. */
 static bool read_settings(apr_pool_t *pool, struct mst_compare_run *run,

@@ -12,7 +12,7 @@
 #include "archive/archive.h"
 #include "memory/pool.h"
 
-struct mst_compare_setting { const char *name, *value; };
+struct mst_compare_setting { const char *name, *value; };   /* of the environment */
 
 struct mst_compare_run {
     struct mst_summary summary;
@@ -46,6 +46,9 @@ int  mst_compare_side_read(apr_pool_t *pool, struct mst_compare_side *side, cons
 int  mst_compare_side_lend(struct mst_compare_side *side, struct mst_archive *archive,
                            const struct mst_summary *summary, char error[MST_ERROR_MAX]);
 void mst_compare_side_close(struct mst_compare_side *side);
+
+/* The value of a setting of the run's; NULL: it has none of that name. */
+const char *mst_compare_setting(const struct mst_compare_run *run, const char *name);
 
 /* What to say behind "there is no run NAME in FILE": "; it has runs called ...". */
 void mst_compare_run_names(struct mst_archive *archive, char names[MST_ERROR_MAX]);

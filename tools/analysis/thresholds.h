@@ -27,6 +27,8 @@
 #define MST_UNEVEN_MILLI           2000u
 #define MST_PREDICT_REQUESTS_MIN   20u    /* as for Little's law */
 #define MST_SIZING_REQUESTS_MIN    100u   /* a mean of fewer has no useful interval */
+/* A clock whose step is a larger part of a time is too coarse for a difference of some percent. */
+#define MST_COARSE_CLOCK           0.02
 /* A load tool's own start is a large part of a shorter run. */
 #define MST_GENERATOR_RUN_MIN_NS   (100 * MST_NS_PER_MS)
 #define MST_MEMORY_COUNTS_MIN      3u     /* different numbers of processes: two fit any line */

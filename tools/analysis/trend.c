@@ -48,7 +48,7 @@ static int side_of(double value, const struct mst_trend_point *expected)
 static void expect(struct mst_trend_point *p, const struct before *b, bool is_ratio, double floor)
 {
     double scatter = b->scatter > floor ? b->scatter : floor;
-    double reach = mst_student_95((double)(b->count - 1)) * scatter *
+    double reach = mst_student(0.95, (double)(b->count - 1)) * scatter *
                    sqrt(1 + 1 / (double)b->count);
 
     p->before = is_ratio ? exp(b->mean) : b->mean;

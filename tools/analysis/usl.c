@@ -105,7 +105,7 @@ static bool solve(struct fit *fit, const struct mst_usl_point *points, size_t co
 static bool fieller(const struct fit *fit, double *from, double *to)
 {
     const double (*v)[TERMS] = fit->covariance;
-    double t = mst_student_95((double)fit->freedom), t2 = t * t;
+    double t = mst_student(0.95, (double)fit->freedom), t2 = t * t;
     double u = fit->coefficients[0] - fit->coefficients[1], c = fit->coefficients[2];
     double var_u = v[0][0] + v[1][1] - 2 * v[0][1], cov = v[0][2] - v[1][2];
     double qa = c * c - t2 * v[2][2], qb = u * c - t2 * cov, qc = u * u - t2 * var_u;

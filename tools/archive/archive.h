@@ -19,6 +19,10 @@
 
 /* Between two samples of a server; of one that is read through a URL, where each costs it a
  * request. */
+/* In a run's environment: it is one of as many as it took to decide (--repeat until-decided). */
+#define MST_ENVIRONMENT_REPEATED "repeated"
+#define MST_UNTIL_DECIDED        "until-decided"
+
 #define MST_SAMPLE_NS     UINT64_C(100000000)
 #define MST_SAMPLE_URL_NS UINT64_C(500000000)
 /* Between two looks at a journal that fills fast. */

@@ -1,4 +1,4 @@
-/* quantities.c - times and sizes on the command line: see quantities.h. */
+/* quantities.c - times, sizes and percentages on the command line: see quantities.h. */
 #include "cli/quantities.h"
 
 #include <stdbool.h>
@@ -43,6 +43,22 @@ int mst_time_read(const char *verb, const char *option, const char *text, uint64
     return mst_usage_error(verb, "expected --%s to be a time with its unit (500ms, 2s, 5m, 7d), %s "
                            "or more, found \"%s\"", option, mst_format_duration(low_ns).text,
                            text);
+}
+
+#define PERCENT_MAX 1000.0
+
+int mst_percent_read(const char *verb, const char *option, const char *text, double least,
+                     double *fraction)
+{
+    char *end;
+    double percent = strtod(text, &end);
+
+    if (end == text || (strcmp(end, "") != 0 && strcmp(end, "%") != 0) ||
+        !(percent >= least && percent <= PERCENT_MAX))
+        return mst_usage_error(verb, "--%s takes a percentage from %g to %g, as 5%%, not \"%s\"",
+                               option, least, PERCENT_MAX, text);
+    *fraction = percent / 100;
+    return MST_EXIT_OK;
 }
 
 /* By one of the formats. Today, where it has no date; its seconds and its time can be left out. */

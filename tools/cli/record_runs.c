@@ -10,6 +10,7 @@
 #include "archive/archive.h"
 #include "archive/writer.h"
 #include "base/clock.h"
+#include "cli/record_pairs.h"
 #include "cli/text_options.h"
 #include "console/diag.h"
 #include "console/options.h"
@@ -109,14 +110,17 @@ void mst_record_warn_of_cut_url(char *const *words)
 
 /* ---- what is shown --------------------------------------------------------------- */
 
-/* Several runs are a line each: what there is to see is their comparison. */
+/* Several runs are a line each: what there is to see is their comparison. repeat 0: it is not known
+ * how many there will be. */
 static void put_line(const struct mst_summary *s, unsigned repetition, unsigned repeat)
 {
-    char line[MST_ERROR_MAX];
+    char line[MST_ERROR_MAX], of[24] = "";
 
-    snprintf(line, sizeof line, "run %lld%s%s, %u of %u: %s requests/s, mean %s, p99 %s%s%s",
+    if (repeat > 0)
+        snprintf(of, sizeof of, " of %u", repeat);
+    snprintf(line, sizeof line, "run %lld%s%s, %u%s: %s requests/s, mean %s, p99 %s%s%s",
              (long long)s->id, s->name != NULL ? " " : "", s->name != NULL ? s->name : "",
-             repetition, repeat, mst_format_milli(s->client.requests_per_1000s).text,
+             repetition, of, mst_format_milli(s->client.requests_per_1000s).text,
              mst_format_time(s->client.times.mean_ns).text,
              mst_format_time(s->client.times.p99_ns).text,
              s->complete ? "" : ", not complete: ",
@@ -197,10 +201,12 @@ int mst_record_summarise(struct mst_summary *summary, const char *path, int64_t 
     return MST_EXIT_OK;
 }
 
-int mst_record_show(const struct mst_record_request *r, int64_t run_id)
+/* pairs: which the run is added to, as one of that variant; NULL: none. */
+static int show(const struct mst_record_request *r, int64_t run_id, struct mst_pairs *pairs,
+                size_t variant)
 {
     struct mst_summary summary;
-    int status = mst_record_summarise(&summary, r->recording.archive, run_id);
+    int status = mst_record_summarise(&summary, r->recording.archive, run_id), added = MST_EXIT_OK;
 
     if (status == MST_EXIT_OK) {
         if (r->recording.repetition > 0 && !r->json && !r->quiet)
@@ -208,23 +214,38 @@ int mst_record_show(const struct mst_record_request *r, int64_t run_id)
         else
             put_summary(r, &summary);
         status = mst_fail_on_found(&r->fail_on, &summary) ? MST_EXIT_BAD : MST_EXIT_OK;
+        if (pairs != NULL && summary.complete)
+            added = mst_pairs_add(pairs, variant, &summary);
     }
     mst_summary_free(&summary);
-    return status;
+    return status != MST_EXIT_OK ? status : added;
+}
+
+int mst_record_show(const struct mst_record_request *r, int64_t run_id)
+{
+    return show(r, run_id, NULL, 0);
 }
 
 /* ---- the runs -------------------------------------------------------------------- */
 
-/* progress: what its line on a terminal begins with. */
-static int record_once(struct mst_record_request *r, const struct mst_variant *variant,
-                       unsigned repetition, const char *before, const char *progress)
+/* The runs of a request, one after the other. */
+struct series {
+    struct mst_record_request *request;
+    struct mst_pairs pairs;      /* of until_decided */
+    unsigned made;
+    const char *before;          /* of the next run's output */
+};
+
+/* progress: what its line on a terminal begins with. pairs: as for show(). */
+static int record_once(struct mst_record_request *r, size_t variant, unsigned repetition,
+                       const char *before, const char *progress, struct mst_pairs *pairs)
 {
     int64_t run_id;
     int status, shown, added = MST_EXIT_OK;
 
     r->recording.progress = r->quiet || r->recording.verbose ? NULL : progress;
-    r->recording.name = variant->name;
-    r->recording.command = variant->command;
+    r->recording.name = r->variants[variant].name;
+    r->recording.command = r->variants[variant].command;
     r->recording.repetition = repetition;
     status = mst_record(&r->recording, &run_id);
     if (run_id == 0 || status == MST_EXIT_OUTPUT || status == MST_EXIT_TARGET)
@@ -233,7 +254,7 @@ static int record_once(struct mst_record_request *r, const struct mst_variant *v
         added = mst_generators_import(&(struct mst_generator_import){
             r->recording.archive, run_id, r->client_rows, r->client_rows_count });
     fputs(before, stdout);
-    shown = mst_record_show(r, run_id);
+    shown = show(r, run_id, pairs, variant);
     status = status != MST_EXIT_OK ? status : added;
     return status != MST_EXIT_OK ? status : shown;
 }
@@ -260,30 +281,64 @@ static void put_next(const struct mst_record_request *r)
     apr_pool_destroy(pool);
 }
 
-/* Every other time the other way round, so that what changes steadily on the machine
- * is the same for all. The first that fails ends it. */
-static int record_all(struct mst_record_request *r)
+/* The n-th run of each command. Every other time the other way round, so that what changes steadily
+ * on the machine is the same for all. The first that fails ends it. */
+static int record_round(struct series *s, unsigned n)
 {
+    struct mst_record_request *r = s->request;
     size_t last = r->variant_count - 1, i;
     int status = MST_EXIT_OK;
-    const char *before = "";
     char progress[64];
-    unsigned n, run = 1;
+
+    for (i = 0; i <= last && status == MST_EXIT_OK; i++) {
+        s->made++;
+        if (r->until_decided)
+            snprintf(progress, sizeof progress, "run %u, pair %u", s->made, n);
+        else
+            snprintf(progress, sizeof progress, "run %u of %zu", s->made,
+                     r->repeat * r->variant_count);
+        status = record_once(r, n % 2 == 1 ? i : last - i, n, s->before, progress,
+                             r->until_decided ? &s->pairs : NULL);
+        s->before = r->json ? "," : "";
+    }
+    return status;
+}
+
+/* Whether another round follows the n-th, which began at that time. */
+static bool goes_on(struct series *s, unsigned n, uint64_t began_ns)
+{
+    bool more;
+
+    if (!s->request->until_decided)
+        return n < s->request->repeat;
+    more = mst_pairs_go_on(&s->pairs, mst_now_ns() - began_ns);
+    if (!s->request->json && !s->request->quiet)
+        mst_pairs_put_look(&s->pairs);
+    return more;
+}
+
+static int record_all(struct mst_record_request *r)
+{
+    struct series s = { .request = r, .before = "",
+                        .pairs = { .limit = r->limit, .within_ns = r->within_ns } };
+    const char *names[2] = { r->variants[0].name, r->variants[1].name };
+    int status = MST_EXIT_OK;
+    uint64_t began_ns;
+    unsigned n = 0;
 
     if (r->repeat == 0)
-        r->repeat = 1;
+        r->repeat = r->until_decided ? 0 : 1;
     if (r->json)
         fputs("[", stdout);
-    for (n = 1; n <= r->repeat && status == MST_EXIT_OK; n++)
-        for (i = 0; i <= last && status == MST_EXIT_OK; i++) {
-            snprintf(progress, sizeof progress, "run %u of %zu", run++,
-                     r->repeat * r->variant_count);
-            status = record_once(r, &r->variants[n % 2 == 1 ? i : last - i], n, before, progress);
-            before = r->json ? "," : "";
-        }
+    do {
+        began_ns = mst_now_ns();
+        status = record_round(&s, ++n);
+    } while (status == MST_EXIT_OK && goes_on(&s, n, began_ns));
     if (r->json)
         fputs("]\n", stdout);
-    else if (status == MST_EXIT_OK && !r->quiet)
+    else if (status == MST_EXIT_OK && r->until_decided)
+        mst_pairs_put_decision(&s.pairs, r->recording.archive, names);
+    if (!r->json && status == MST_EXIT_OK && !r->quiet)
         put_next(r);
     return status;
 }
@@ -305,5 +360,5 @@ int mst_record_runs(struct mst_record_request *r)
     mst_record_choose_archive(r);
     if (r->repeat > 0 || r->interleave)
         return record_all(r);
-    return record_once(r, &r->variants[0], 0, "", "");
+    return record_once(r, 0, 0, "", "", NULL);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "cli/exit_by_finding.h"
 #include "record/recording.h"
@@ -24,6 +25,9 @@ struct mst_record_request {
     char   **client_rows;        /* files and directories of rows, to be added to each run */
     size_t   client_rows_count;
     unsigned repeat;             /* 0: not said */
+    bool     until_decided;      /* instead: pairs, until they decide */
+    double   limit;              /* of until_decided, as struct mst_pairs has them */
+    uint64_t within_ns;
     bool     interleave, json;
     bool     quiet;              /* the verdicts alone */
     unsigned percentiles;        /* of the text, as mst_report_text() has them */

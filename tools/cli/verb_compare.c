@@ -1,21 +1,19 @@
 /* verb_compare.c - mpmstat compare: which of two is faster, by how much, and whether
  * that can be told.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "console/output.h"
+#include "cli/quantities.h"
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/options.h"
 #include "findings/findings.h"
 #include "report/comparison.h"
-
-#define LIMIT_PERCENT_MAX 1000.0
 
 static const char help[] =
 #include "tools/cli/help/compare.inc"
@@ -42,21 +40,6 @@ struct options {
 };
 
 /* ---- the command line ------------------------------------------------------------ */
-
-static int read_limit(struct options *o, const char *text)
-{
-    char *end;
-    double percent;
-
-    errno = 0;
-    percent = strtod(text, &end);
-    if (errno != 0 || end == text || (strcmp(end, "") != 0 && strcmp(end, "%") != 0) ||
-        !(percent >= 0 && percent <= LIMIT_PERCENT_MAX))
-        return mst_usage_error("compare", "--fail-if-slower takes a percentage from 0 to %g, as "
-                               "5%%, not \"%s\"", LIMIT_PERCENT_MAX, text);
-    o->limit = percent / 100;
-    return MST_EXIT_OK;
-}
 
 static int add_metric(struct options *o, const char *name)
 {
@@ -88,7 +71,8 @@ static int read_option(struct options *o, int option, char **argv)
 {
     switch (option) {
     case MST_OPTION_FORMAT: return read_format(o, optarg);
-    case MST_OPTION_FAIL_IF_SLOWER: return read_limit(o, optarg);
+    case MST_OPTION_FAIL_IF_SLOWER:
+        return mst_percent_read("compare", "fail-if-slower", optarg, 0, &o->limit);
     case MST_OPTION_FAIL_IF_UNSURE: o->fail_if_unsure = true; return MST_EXIT_OK;
     case MST_OPTION_METRIC: return add_metric(o, optarg);
     case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "compare", optarg);

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "cli/quantities.h"
+#include "cli/record_pairs.h"
 #include "cli/record_runs.h"
 #include "cli/target_options.h"
 #include "cli/text_options.h"
@@ -20,6 +21,7 @@
 #define PERIOD_MIN_NS MST_NS_PER_S
 #define KEEP_MAX_NS   (UINT64_C(3660) * 86400 * MST_NS_PER_S)   /* ten years */
 #define SIZE_MIN      (UINT64_C(1) << 20)
+#define LIMIT_PERCENT_MIN 0.1
 #define SIZES_KEPT    8u              /* archives that --keep-size alone makes */
 
 static const char help[] =
@@ -70,6 +72,15 @@ static int read_option(struct options *o, int option, char **targets)
     case MST_OPTION_CLIENT_ROWS:
         o->request.client_rows[o->request.client_rows_count++] = optarg;
         return MST_EXIT_OK;
+    case MST_OPTION_REPEAT:
+        o->request.until_decided = strcmp(optarg, MST_UNTIL_DECIDED) == 0;
+        return o->request.until_decided ? MST_EXIT_OK
+                                        : mst_record_option(&o->request, "record", option, optarg);
+    case MST_OPTION_LIMIT:
+        return mst_percent_read("record", "limit", optarg, LIMIT_PERCENT_MIN, &o->request.limit);
+    case MST_OPTION_WITHIN:
+        return mst_time_read("record", "within", optarg, MST_NS_PER_S, KEEP_MAX_NS,
+                             &o->request.within_ns);
     case MST_OPTION_NAME: o->names[o->name_count++] = optarg; return MST_EXIT_OK;
     case MST_OPTION_INTERLEAVE: o->request.interleave = true; return MST_EXIT_OK;
     case MST_OPTION_ROTATE:
@@ -133,7 +144,8 @@ static int read_variants(struct options *o, char **words)
         if (strcmp(o->names[i], o->names[i - 1]) == 0)
             return mst_usage_error("record", "the name \"%s\" is given twice: mpmstat compare "
                                    "could not tell the two apart", o->names[i]);
-    if (words == NULL && (o->request.repeat > 0 || o->request.interleave))
+    if (words == NULL &&
+        (o->request.repeat > 0 || o->request.until_decided || o->request.interleave))
         return mst_usage_error("record", "--repeat and --interleave take a command to run");
     if (o->request.interleave) {
         status = split_commands(o, words);
@@ -157,6 +169,27 @@ static int read_variants(struct options *o, char **words)
                               o->request.interleave ? o->names[i] :
                               o->name_count > 0 ? o->names[o->name_count - 1] : NULL;
     }
+    return MST_EXIT_OK;
+}
+
+/* --limit and --within go with it; what it does not go with. */
+static int check_until_decided(struct options *o)
+{
+    struct mst_record_request *q = &o->request;
+
+    if (!q->until_decided && (q->limit > 0 || q->within_ns > 0))
+        return mst_usage_error("record", "--limit and --within go with --repeat "
+                               MST_UNTIL_DECIDED);
+    if (!q->until_decided)
+        return MST_EXIT_OK;
+    if (!q->interleave || q->variant_count != 2)
+        return mst_usage_error("record", "--repeat " MST_UNTIL_DECIDED " compares two commands: "
+                               "--interleave -- A " VERSUS " B");
+    q->recording.until_decided = true;
+    if (!(q->limit > 0))
+        q->limit = MST_PAIRS_LIMIT;
+    if (q->within_ns == 0)
+        q->within_ns = MST_PAIRS_WITHIN_NS;
     return MST_EXIT_OK;
 }
 
@@ -222,7 +255,8 @@ static int read_options(struct options *o, int argc, char **argv, char **targets
     status = o->help ? MST_EXIT_OK : check_rotation(o, optind < argc);
     if (status != MST_EXIT_OK || o->help)
         return status;
-    return read_variants(o, optind < argc ? argv + optind : NULL);
+    status = read_variants(o, optind < argc ? argv + optind : NULL);
+    return status != MST_EXIT_OK ? status : check_until_decided(o);
 }
 
 /* ---- the verb -------------------------------------------------------------------- */

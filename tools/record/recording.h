@@ -14,6 +14,7 @@ struct mst_recording_options {
     const struct mst_rotation *rotation;   /* without a command: archive after archive; NULL: one */
     const char  *name;            /* of the run; NULL none */
     unsigned     repetition;      /* of the same, from 1; 0: there is only this one */
+    bool         until_decided;   /* as many as it takes to decide: the archive says so */
     struct mst_target_names targets;   /* as on the command line */
     char *const *command;         /* NULL at its end; NULL: none, until interrupted */
     char *const *environment;     /* the command's, NULL at its end; NULL: mpmstat's own */

@@ -59,7 +59,10 @@ int mst_recording_open_archive(struct mst_recording *r)
     if (r->archive == NULL)
         return mst_failed(MST_EXIT_OUTPUT, "%s", error);
     if (mst_archive_begin_run(r->archive, &run, &r->run_id) != 0 ||
-        mst_environment_record(r->archive, r->run_id) != 0)
+        mst_environment_record(r->archive, r->run_id) != 0 ||
+        (r->options->until_decided &&
+         mst_archive_add_environment(r->archive, r->run_id, MST_ENVIRONMENT_REPEATED,
+                                     MST_UNTIL_DECIDED) != 0))
         return mst_recording_archive_failed(r);
     mst_thinning_look(&r->thinning, r->options->rotation);
     return MST_EXIT_OK;

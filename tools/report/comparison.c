@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/sequence.h"
 #include "analysis/thresholds.h"
 #include "report/comparison_steps.h"
 #include "segment/format.h"
-
-#define COARSE 0.02   /* a clock whose step is a larger part of a time is too coarse for it */
 
 /* ---- what is compared ------------------------------------------------------------ */
 
@@ -80,7 +79,9 @@ static void add_row(struct mst_comparison_table *t, const struct mst_metric *met
     bool client_time = metric->source == MST_FROM_CLIENT && metric->unit == MST_QUANTITY_TIME;
     const struct mst_compare_input in = {
         .a = a, .b = b, .a_count = t->a.count, .b_count = t->b.count, .paired = t->paired,
-        .step = client_time ? step_of(t) : 0, .less = metric->less, .more = metric->more,
+        .step = client_time ? step_of(t) : 0,
+        .confidence = t->until_decided ? MST_SEQUENCE_CONFIDENCE : 0,
+        .less = metric->less, .more = metric->more,
     };
     bool had = false;
 
@@ -136,7 +137,7 @@ bool mst_comparison_shows(const struct mst_comparison_table *t,
 static bool is_coarse(const struct mst_comparison_table *t, const struct mst_comparison_row *row)
 {
     return row->metric->unit == MST_QUANTITY_TIME && row->result.a > 0 &&
-           step_of(t) > COARSE * row->result.a;
+           step_of(t) > MST_COARSE_CLOCK * row->result.a;
 }
 
 /* The client's metrics; the server's where the client has none, or too coarse a clock. */
@@ -166,7 +167,8 @@ static bool is_by_failures(const struct mst_comparison_table *t)
            (mst_comparison_fails(&t->b) && t->verdict != MST_LIMIT_BEYOND);
 }
 
-/* One gate beyond the limit is enough; all have to be within it. */
+/* One gate, or one name's time, beyond the limit is enough; all gates have to be within it. Names
+ * of which it cannot be told leave that to the gates: many of them have few requests. */
 static void judge(struct mst_comparison_table *t, size_t missing)
 {
     size_t i, within = 0, gates = missing;
@@ -186,6 +188,9 @@ static void judge(struct mst_comparison_table *t, size_t missing)
         if (row->limit == MST_LIMIT_BEYOND)
             t->verdict = MST_LIMIT_BEYOND;
     }
+    for (i = 0; i < t->name_count; i++)
+        if (t->names[i].limit == MST_LIMIT_BEYOND)
+            t->verdict = MST_LIMIT_BEYOND;
     if (t->verdict != MST_LIMIT_BEYOND && gates > 0 && within == gates)
         t->verdict = MST_LIMIT_WITHIN;
     if (is_by_failures(t))
@@ -193,6 +198,19 @@ static void judge(struct mst_comparison_table *t, size_t missing)
 }
 
 /* ---- all of it ------------------------------------------------------------------- */
+
+/* Whether all runs of both sides are pairs of a sequence. */
+static bool is_until_decided(const struct mst_comparison_table *t)
+{
+    const struct mst_compare_side *const sides[] = { &t->a, &t->b };
+    size_t i, k;
+
+    for (k = 0; k < 2; k++)
+        for (i = 0; i < sides[k]->count; i++)
+            if (mst_compare_setting(&sides[k]->runs[i], MST_ENVIRONMENT_REPEATED) == NULL)
+                return false;
+    return t->paired;
+}
 
 static struct mst_comparison_cause cause_of(const struct mst_compare_side *side)
 {
@@ -215,6 +233,7 @@ void mst_comparison_make(struct mst_comparison_table *t, char *const *gates, siz
     double *a, *b;
 
     t->paired = mst_compare_pair(&t->a, &t->b);
+    t->until_decided = is_until_decided(t);
     t->cause_a = cause_of(&t->a);
     t->cause_b = cause_of(&t->b);
     a = apr_pcalloc(t->pool, t->a.count * sizeof *a);
@@ -230,6 +249,7 @@ void mst_comparison_make(struct mst_comparison_table *t, char *const *gates, siz
     }
     if (gate_count == 0)
         choose_gates(t);
+    mst_comparison_by_name(t, gate_count == 0 && t->limit >= 0);
     judge(t, missing);
     mst_comparison_find_differences(t);
     mst_comparison_say(t);

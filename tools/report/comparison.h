@@ -24,12 +24,24 @@ struct mst_comparison_row {
     enum mst_limit           limit;  /* where it does */
 };
 
+/* The time of one label's requests, or a part of it. */
+struct mst_comparison_name {
+    const char   *name, *part;       /* part NULL: all of the time */
+    const double *a, *b;             /* the mean of each run, in nanoseconds */
+    struct mst_comparison result;    /* its interval is wider, for there are many rows */
+    enum mst_limit limit;            /* of the whole time, where there is one */
+};
+
 struct mst_comparison_table {
     apr_pool_t *pool;
     struct mst_compare_side a, b;
     bool   paired;
+    bool   until_decided;            /* the pairs went on until they decided: wider intervals */
     size_t row_count;
     struct mst_comparison_row rows[MST_M_COUNT];
+    const char *name_word;           /* what the names are: "label", "page", "script" */
+    size_t names_compared, name_count;   /* names, and rows with their parts; 0: fewer than two */
+    struct mst_comparison_name *names;
     struct mst_comparison_cause cause_a, cause_b;
     struct mst_list obstacles;       /* what forbids the comparison: clauses */
     struct mst_list warnings;        /* what else differs, or is to be known: clauses */
@@ -69,6 +81,9 @@ const char *mst_comparison_whose(const struct mst_comparison_table *t);
 enum mst_comparison_which { MST_COMPARISON_SHORT, MST_COMPARISON_REST, MST_COMPARISON_ALL };
 size_t mst_comparison_rows(const struct mst_doc *doc, const struct mst_comparison_table *t,
                            enum mst_comparison_which which);
+/* Writes the rows of names of which it is certain that they differ. */
+void mst_comparison_put_names(const struct mst_doc *doc, const struct mst_comparison_table *t);
+
 /* What stands around them: the causes; what stars, brackets and A/A mean, and whose figures they
  * are; the warnings of that range. */
 void mst_comparison_put_causes(const struct mst_doc *doc, const struct mst_comparison_table *t);

@@ -385,16 +385,6 @@ static void compare_recorded(struct mst_comparison_table *t)
 
 /* ---- settings -------------------------------------------------------------------- */
 
-static const char *setting(const struct mst_compare_run *run, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < run->setting_count; i++)
-        if (strcmp(run->settings[i].name, name) == 0)
-            return run->settings[i].value;
-    return NULL;
-}
-
 static bool has_item(const char *list, const char *item, size_t length)
 {
     const char *at;
@@ -427,7 +417,7 @@ static void warn_of_setting(struct mst_comparison_table *t, const char *name,
                             const struct mst_compare_run *first,
                             const struct mst_compare_run *other)
 {
-    const char *a = setting(first, name), *b = setting(other, name);
+    const char *a = mst_compare_setting(first, name), *b = mst_compare_setting(other, name);
 
     warn(t, "%s differs: \"%s\" in %s, \"%s\" in %s", name, only_in(t->pool, a, b),
          place_of(t, first).text, only_in(t->pool, b, a), place_of(t, other).text);
@@ -454,7 +444,7 @@ static void compare_settings(struct mst_comparison_table *t, bool commands)
 
         for (k = 0; k < 2; k++)
             for (i = 0; i < sides[k]->count && !differs; i++) {
-                const char *other = setting(&sides[k]->runs[i], name);
+                const char *other = mst_compare_setting(&sides[k]->runs[i], name);
 
                 differs = other != NULL && !is_same(value, other);
                 if (differs)
@@ -471,7 +461,7 @@ static void find_unknown(struct mst_comparison_table *t, const struct mst_compar
     size_t n, used = 0;
 
     for (n = 0; n < one->setting_count && used < sizeof names; n++)
-        if (setting(other, one->settings[n].name) == NULL)
+        if (mst_compare_setting(other, one->settings[n].name) == NULL)
             used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
                                      used > 0 ? ", " : "", one->settings[n].name);
     if (names[0] != '\0')

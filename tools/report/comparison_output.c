@@ -97,6 +97,44 @@ size_t mst_comparison_rows(const struct mst_doc *doc, const struct mst_compariso
     return count;
 }
 
+/* ---- by name ---------------------------------------------------------------------- */
+
+static void put_name(struct mst_doc_table *t, const struct mst_comparison_name *row)
+{
+    mst_doc_row(t, row->part == NULL ? MST_STYLE_STRONG : MST_STYLE_PLAIN);
+    mst_doc_words(t, "%s", row->name[0] != '\0' ? row->name : "(none)");
+    mst_doc_words(t, "%s", row->part != NULL ? row->part : "all of it");
+    mst_doc_number(t, whole(row->result.a));
+    mst_doc_number(t, whole(row->result.b));
+    mst_doc_words(t, "%s", row->result.by);
+}
+
+void mst_comparison_put_names(const struct mst_doc *doc, const struct mst_comparison_table *of)
+{
+    const struct mst_doc_column columns[] = {
+        { of->name_word, .kind = MST_DOC_NAME }, { "time", .kind = MST_DOC_NAME },
+        { "A", .quantity = MST_QUANTITY_TIME }, { "B", .quantity = MST_QUANTITY_TIME },
+        { "B against A", .word = "", .kind = MST_DOC_NAME },
+    };
+    struct mst_doc_table t;
+    size_t i, differ = 0;
+
+    for (i = 0; i < of->name_count; i++)
+        differ += of->names[i].result.change != MST_CHANGE_UNSURE;
+    if (of->name_count == 0 || of->obstacles.count > 0 || !of->names[0].result.bounded)
+        return;
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "By %s, %zu of them: of %zu times and their parts %zu "
+                      "differ%s.", of->name_word, of->names_compared, of->name_count, differ,
+                      differ > 0 ? ", certain in spite of so many (95 % for all together)" : "");
+    if (differ == 0)
+        return;
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 0; i < of->name_count; i++)
+        if (of->names[i].result.change != MST_CHANGE_UNSURE)
+            put_name(&t, &of->names[i]);
+    mst_doc_table_end(&t, doc, "A and B by name", "compared");
+}
+
 /* ---- what stands around it -------------------------------------------------------- */
 
 /* Where the causes are not the same, the sentences of both are worth reading. */
@@ -121,8 +159,9 @@ void mst_comparison_put_notes(const struct mst_doc *doc, const struct mst_compar
                           t->limit * 100);
     if (t->is_long || has_noise(t))
         mst_doc_paragraph(doc, MST_STYLE_PLAIN, "In brackets: where the truth is in 95 of 100 such "
-                          "comparisons (so that one line in 20 is wrong by chance). A/A: by how "
-                          "much halves of A's runs differ, with nothing changed.");
+                          "comparisons%s (so that one line in 20 is wrong by chance). A/A: by how "
+                          "much halves of A's runs differ, with nothing changed.",
+                          t->until_decided ? ", however often the pairs were looked at" : "");
     mst_doc_paragraph(doc, MST_STYLE_PLAIN, "%s", mst_comparison_whose(t));
 }
 
@@ -168,6 +207,7 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
     shown = mst_comparison_rows(&doc, t, t->is_long ? MST_COMPARISON_ALL : MST_COMPARISON_SHORT);
     if (shown < t->row_count)
         mst_line(sink, "  %zu more lines: --verbose", t->row_count - shown);
+    mst_comparison_put_names(&doc, t);
     mst_comparison_put_notes(&doc, t);
     if (warnings > 0)
         mst_sink_char(sink, '\n');
@@ -184,6 +224,7 @@ void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_
     mst_markdown(sink, "**%s**\n", t->sentence);
     mst_comparison_put_causes(&doc, t);
     mst_comparison_rows(&doc, t, MST_COMPARISON_SHORT);
+    mst_comparison_put_names(&doc, t);
     mst_comparison_put_notes(&doc, t);
     mst_comparison_put_warnings(&doc, t, 0, t->main_warning_count);
     while (i < t->row_count && mst_comparison_shows(t, &t->rows[i]))
@@ -209,8 +250,10 @@ static double in_units(const struct mst_comparison_row *row, double value)
 }
 
 /* In the order of the columns of CSV and the members of JSON. */
-enum figure { FIGURE_A, FIGURE_B, FIGURE_RATIO, FIGURE_LOW, FIGURE_HIGH, FIGURE_NOISE, FIGURES };
-static const char *const figure_names[FIGURES] = { "a", "b", "ratio", "low", "high", "noise" };
+enum figure { FIGURE_A, FIGURE_B, FIGURE_RATIO, FIGURE_LOW, FIGURE_HIGH, FIGURE_NOISE,
+              FIGURE_SMALLEST, FIGURES };
+static const char *const figure_names[FIGURES] = { "a", "b", "ratio", "low", "high", "noise",
+                                                  "smallest" };
 
 /* NAN: it is not known. */
 static double figure_of(const struct mst_comparison_row *row, enum figure which)
@@ -221,6 +264,7 @@ static double figure_of(const struct mst_comparison_row *row, enum figure which)
         [FIGURE_RATIO] = c->interval.ratio, [FIGURE_LOW] = c->bounded ? c->interval.low : NAN,
         [FIGURE_HIGH] = c->bounded ? c->interval.high : NAN,
         [FIGURE_NOISE] = c->noise >= 0 ? c->noise : NAN,
+        [FIGURE_SMALLEST] = c->smallest >= 0 ? c->smallest : NAN,
     };
 
     return figures[which];
@@ -305,6 +349,42 @@ static void put_json_row(struct mst_json *j, const struct mst_comparison_row *ro
     mst_json_end(j, '}');
 }
 
+/* Times in seconds. */
+static void put_json_name(struct mst_json *j, const struct mst_comparison_name *row)
+{
+    const struct mst_comparison *c = &row->result;
+    const struct { const char *key; double value; } figures[] = {
+        { "a", c->a / 1e9 }, { "b", c->b / 1e9 }, { "ratio", c->interval.ratio },
+        { "low", c->bounded ? c->interval.low : NAN },
+        { "high", c->bounded ? c->interval.high : NAN },
+    };
+    size_t i;
+
+    mst_json_line(j, 2);
+    mst_json_begin(j, NULL, '{');
+    mst_json_string(j, "name", row->name);
+    mst_json_string(j, "part", row->part);
+    for (i = 0; i < sizeof figures / sizeof *figures; i++) {
+        mst_json_value(j, figures[i].key);
+        put_real(j->out, figures[i].value, "null");
+    }
+    mst_json_string(j, "change", changes[c->change]);
+    mst_json_string(j, "text", c->text);
+    mst_json_end(j, '}');
+}
+
+static void put_json_names(struct mst_json *j, const struct mst_comparison_table *t)
+{
+    size_t i;
+
+    mst_json_line(j, 1);
+    mst_json_string(j, "names_are", t->name_count > 0 ? t->name_word : NULL);
+    mst_json_begin(j, "names", '[');
+    for (i = 0; i < t->name_count; i++)
+        put_json_name(j, &t->names[i]);
+    mst_json_end(j, ']');
+}
+
 static void put_json_strings(struct mst_json *j, const char *key, const struct mst_list *strings)
 {
     size_t i;
@@ -333,6 +413,7 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
     put_json_side(j, "b", &t->b, &t->cause_b);
     mst_json_line(j, 1);
     mst_json_bool(j, "paired", t->paired);
+    mst_json_bool(j, "until_decided", t->until_decided);
     mst_json_value(j, "confidence");
     mst_sink_puts(sink, MST_BOOTSTRAP_CONFIDENCE);
     mst_json_string(j, "method", MST_BOOTSTRAP_METHOD);
@@ -341,6 +422,7 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
     for (i = 0; i < t->row_count; i++)
         put_json_row(j, &t->rows[i]);
     mst_json_end(j, ']');
+    put_json_names(j, t);
     put_json_strings(j, "warnings", &t->warnings);
     mst_json_value(j, "fail_if_slower");
     put_real(j->out, t->limit >= 0 ? t->limit : NAN, "null");

@@ -130,6 +130,46 @@ static bool say_rows(struct saying *s)
     return before[0] == ';';
 }
 
+/* Names that are beyond the limit, which the mean of all requests does not show. */
+static void say_names(struct saying *s)
+{
+    size_t i;
+
+    for (i = 0; i < s->t->name_count; i++) {
+        const struct mst_comparison_name *row = &s->t->names[i];
+
+        if (row->limit == MST_LIMIT_BEYOND)
+            say(s, "; %s %.60s: %s instead of %s, %s", s->t->name_word, row->name,
+                mst_format_time((uint64_t)row->result.b).text,
+                mst_format_time((uint64_t)row->result.a).text, row->result.by);
+    }
+}
+
+/* Whether the row has no answer: to the limit, or where there is none, to what differs. */
+static bool is_unsure(const struct mst_comparison_table *t, const struct mst_comparison_row *row)
+{
+    return t->limit >= 0 ? row->limit == MST_LIMIT_UNSURE
+                         : row->result.change == MST_CHANGE_UNSURE;
+}
+
+/* The gates of which it cannot be told, and the smallest difference that they could have shown. */
+static void say_smallest(struct saying *s)
+{
+    double smallest = -1;
+    size_t i;
+
+    for (i = 0; i < s->t->row_count; i++) {
+        const struct mst_comparison_row *row = &s->t->rows[i];
+
+        if (row->gate && is_unsure(s->t, row) && row->result.smallest > smallest)
+            smallest = row->result.smallest;
+    }
+    if (smallest > 0)
+        say(s, " A difference of %.*f %% shows in 4 of 5 comparisons of such runs%s.",
+            smallest < 0.0995 ? 1 : 0, smallest * 100, s->t->until_decided ? "" :
+            "; a smaller one takes more of them (record --repeat " MST_UNTIL_DECIDED ")");
+}
+
 static void say_remark(struct saying *s)
 {
     size_t a = s->t->a.count, b = s->t->b.count;
@@ -142,6 +182,8 @@ static void say_remark(struct saying *s)
     else if (a < MST_BOOTSTRAP_RUNS_MIN || b < MST_BOOTSTRAP_RUNS_MIN)
         say(s, " %zu and %zu runs cannot tell whether that is chance: it takes %u each, better "
             "five (--repeat 5 --interleave).", a, b, MST_BOOTSTRAP_RUNS_MIN);
+    else
+        say_smallest(s);
 }
 
 void mst_comparison_say(struct mst_comparison_table *t)
@@ -151,9 +193,10 @@ void mst_comparison_say(struct mst_comparison_table *t)
     say_obstacles(&s);
     say_meaning(&s);
     if (say_rows(&s))
-        say(&s, ".");
+        say_names(&s);
     else
-        say(&s, ": the runs have no such values in common.");
+        say(&s, ": the runs have no such values in common");
+    say(&s, ".");
     say_remark(&s);
 }
 

@@ -14,6 +14,9 @@ bool mst_comparison_fails(const struct mst_compare_side *side);
  * none: then sums of their servers can be compared. */
 bool mst_comparison_same_servers(const struct mst_comparison_table *t);
 
+/* comparison_names.c: t->names. are_gates: their whole times are judged by the limit. */
+void mst_comparison_by_name(struct mst_comparison_table *t, bool are_gates);
+
 /* comparison_sentence.c: t->sentence. */
 void mst_comparison_say(struct mst_comparison_table *t);
 

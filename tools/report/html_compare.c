@@ -57,6 +57,7 @@ static void put_section(struct mst_sink *sink, const struct mst_comparison_table
              "The runs were made alternately: each run of B is compared with its neighbour of A." :
              "All runs of B are compared with all runs of A.");
     mst_comparison_rows(&doc, t, MST_COMPARISON_ALL);
+    mst_comparison_put_names(&doc, t);
     mst_comparison_put_notes(&doc, t);
     mst_comparison_put_warnings(&doc, t, 0, t->warnings.count);
     mst_html(sink, "</article>\n</section>\n");

@@ -23,12 +23,20 @@
 struct mst_confidence {
     double ratio;        /* of b to a */
     double low, high;    /* 95 % */
+    double freedom;      /* Student's degrees of it, by which the interval was widened */
 };
 
 /* paired: b[i] was measured next to a[i], and b_count is a_count. False, and nothing
  * but the ratio, where there are fewer runs than MST_BOOTSTRAP_RUNS_MIN. */
 bool mst_bootstrap_ratio(struct mst_confidence *interval, const double *a, size_t a_count,
                          const double *b, size_t b_count, bool paired);
+
+/* Widens an interval of 95 % of a ratio to another confidence (0.99: 99 %). */
+void mst_bootstrap_widen(struct mst_confidence *interval, double confidence);
+
+/* The smallest difference that an interval of that confidence, as narrow as this one, shows in 4 of
+ * 5 sets of such runs: 0.05 is 5 %. */
+double mst_bootstrap_smallest(const struct mst_confidence *interval, double confidence);
 
 /* The geometric mean of one set of runs: in `ratio`, with its interval. False as above. */
 bool mst_bootstrap_interval(struct mst_confidence *interval, const double *values, size_t count);

@@ -1,19 +1,36 @@
 /* distribution.c - see distribution.h. */
 #include "stats/distribution.h"
 
-#include <stddef.h>
+#include <math.h>
 
-/* W. S. Gosset's table; beyond it the normal distribution's quantile and the first term of the
- * expansion around it, which is right to 0.2 %. */
-double mst_student_95(double freedom)
+#define FREEDOM_MAX 1000
+#define HALVINGS    80     /* of an angle below 2: it is exact to the last bit of a double */
+
+/* The part of Student's t that lies within +- sqrt(freedom) * tan(angle): the finite sums of
+ * cosines of Abramowitz and Stegun, 26.7.3 and 26.7.4. */
+static double part_within(double angle, unsigned freedom)
 {
-    static const double t[] = {
-        12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179,
-        2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064,
-        2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
-    };
-    size_t whole = freedom < 1 ? 1 : freedom > 1000 ? 1000 : (size_t)freedom;
+    double cosine = cos(angle), term = freedom % 2 == 1 ? cosine : 1, sum = 0;
+    unsigned i;
 
-    return whole <= sizeof t / sizeof *t ? t[whole - 1]
-                                         : MST_NORMAL_95_BOTH_SIDES + 2.4 / (double)whole;
+    for (i = freedom % 2; i + 2 <= freedom; i += 2) {
+        sum += term;
+        term *= cosine * cosine * (i + 1) / (i + 2);
+    }
+    return freedom % 2 == 1 ? 2 / M_PI * (angle + sin(angle) * sum) : sin(angle) * sum;
+}
+
+double mst_student(double confidence, double freedom)
+{
+    unsigned whole = freedom < 1 ? 1 : freedom > FREEDOM_MAX ? FREEDOM_MAX : (unsigned)freedom, i;
+    double low = 0, high = M_PI / 2, middle;
+
+    for (i = 0; i < HALVINGS; i++) {
+        middle = (low + high) / 2;
+        if (part_within(middle, whole) < confidence)
+            low = middle;
+        else
+            high = middle;
+    }
+    return sqrt(whole) * tan(low);
 }

@@ -6,8 +6,8 @@
 #define MST_NORMAL_95_BOTH_SIDES 1.959964
 #define MST_NORMAL_99_ONE_SIDE   2.326348
 
-/* Student's t: 95 % lie within +- this. Degrees of freedom need not be whole: the next lower
- * whole number is taken, and 1 below that. */
-double mst_student_95(double freedom);
+/* Student's t: that part of it (0.95: 95 %) lies within +- this. Degrees of freedom need not be
+ * whole: the next lower whole number is taken, 1 below that and 1000 above that. */
+double mst_student(double confidence, double freedom);
 
 #endif

@@ -13,9 +13,9 @@ import pytest
 import build
 import tool
 from apache import Apache
+from comparing import AB, compare, load, record
 from processes import wait_until
 
-AB = build.find("ab")
 # Pages that wait: what another program takes of the CPUs is little beside it.
 FAST, SLOW = "/sleep.php?seconds=0.015&spread=0", "/sleep.php?seconds=0.15&spread=0"
 
@@ -25,22 +25,6 @@ def apache():
     with Apache("prefork", php="mod_php", workers=4) as started:
         started.get(FAST)
         yield started
-
-
-def load(apache, path, n=30):
-    return [AB, "-l", "-n", str(n), "-c", "2", f"http://127.0.0.1:{apache.port}{path}"]
-
-
-def record(apache, archive, *options, status=0):
-    done = tool.run("record", "-o", archive, "-t", apache.board, *options, timeout=120)
-    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}"
-    return done
-
-
-def compare(*arguments, status=0):
-    done = tool.run("compare", *arguments)
-    assert done.returncode == status, f"exit {done.returncode}: {done.stderr}{done.stdout}"
-    return done
 
 
 def ask(archive, query):
