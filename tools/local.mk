@@ -61,6 +61,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/series_samples.c \
 	tools/analysis/slowest.c \
 	tools/analysis/slowest.h \
+	tools/analysis/steadiness.c \
 	tools/analysis/steps.h \
 	tools/analysis/summary.h \
 	tools/analysis/table.c \
@@ -114,6 +115,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/cli/record_pairs.h \
 	tools/cli/record_runs.c \
 	tools/cli/record_runs.h \
+	tools/cli/record_warm_up.c \
+	tools/cli/record_warm_up.h \
 	tools/cli/report_options.c \
 	tools/cli/report_options.h \
 	tools/cli/study_reports.h \

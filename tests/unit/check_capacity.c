@@ -281,15 +281,17 @@ END_TEST
 
 /* ---- steady ------------------------------------------------------------------------ */
 
+typedef bool is_steady_t(const struct mst_steady *steady, uint64_t for_ns);
+
 /* When a load that does rate(ns) requests until then is steady; 0: not within 20 s. */
-static double steady_after(double (*requests)(double seconds))
+static double steady_after(double (*requests)(double seconds), is_steady_t *is_steady)
 {
     struct mst_steady steady = { 0 };
     double at;
 
     for (at = 0; at < 20; at += 0.1) {
         mst_steady_see(&steady, (uint64_t)(at * MST_NS_PER_S) + 5, (uint64_t)requests(at));
-        if (mst_steady_is(&steady, 3 * MST_NS_PER_S))
+        if (is_steady(&steady, 3 * MST_NS_PER_S))
             return at;
     }
     return 0;
@@ -306,11 +308,15 @@ START_TEST(test_steady)
     struct mst_steady steady = { 0 };
     uint64_t i;
 
-    ck_assert_double_eq_tol(steady_after(at_once), 3, 0.25);
-    ck_assert_double_eq_tol(steady_after(after_2_s), 5, 0.25);
-    ck_assert_double_gt(steady_after(warming), 10);
-    ck_assert_double_eq(steady_after(growing), 0);
-    ck_assert_double_eq_tol(steady_after(slow), 4, 0.25);
+    ck_assert_double_eq_tol(steady_after(at_once, mst_steady_is), 3, 0.25);
+    ck_assert_double_eq_tol(steady_after(after_2_s, mst_steady_is), 5, 0.25);
+    ck_assert_double_gt(steady_after(warming, mst_steady_is), 10);
+    ck_assert_double_eq(steady_after(growing, mst_steady_is), 0);
+    /* However it began: the warm-up is over, and its last three seconds are alike. */
+    ck_assert_double_eq_tol(steady_after(at_once, mst_steady_lately), 3, 0.25);
+    ck_assert_double_lt(steady_after(warming, mst_steady_lately),
+                        steady_after(warming, mst_steady_is) - 2);
+    ck_assert_double_eq_tol(steady_after(slow, mst_steady_is), 4, 0.25);
 
     /* More looks than are kept. */
     for (i = 0; i < 10 * MST_STEADY_LOOKS; i++)

@@ -548,6 +548,7 @@ static struct mst_compare_run run_of(struct mst_summary_server servers[SERVERS],
 {
     struct mst_compare_run run = { .summary = { .server_count = SERVERS, .servers = servers } };
 
+    run.summary.checks[MST_CHECK_STEADY].ok = MST_ANSWER_UNKNOWN;
     memset(servers, 0, SERVERS * sizeof *servers);
     servers[APACHE] = (struct mst_summary_server){ .producer = MST_PRODUCER_APACHE, .requests = 10,
         .cpu_ns = 1000, .peak_pss_bytes = 6000000 };

@@ -410,7 +410,7 @@ void mst_summary_check(struct mst_summary *s)
     static const char *const names[MST_CHECK_COUNT] = {
         [MST_CHECK_COUNTS] = "counts", [MST_CHECK_LITTLES_LAW] = "littles-law",
         [MST_CHECK_JOURNAL_COMPLETE] = "journal-complete", [MST_CHECK_GENERATOR] = "generator",
-        [MST_CHECK_ACCEPT_QUEUE] = "accept-queue",
+        [MST_CHECK_ACCEPT_QUEUE] = "accept-queue", [MST_CHECK_STEADY] = "steady",
     };
     int i;
 
@@ -421,4 +421,5 @@ void mst_summary_check(struct mst_summary *s)
     check_journal(&s->checks[MST_CHECK_JOURNAL_COMPLETE], s);
     check_generator(&s->checks[MST_CHECK_GENERATOR], s);
     check_accept_queue(&s->checks[MST_CHECK_ACCEPT_QUEUE], s);
+    mst_summary_check_steady(&s->checks[MST_CHECK_STEADY], s);
 }

@@ -50,6 +50,8 @@ bool mst_summary_join_client(struct mst_summary *s, sqlite3 *db);
 
 /* checks.c: whether to believe the numbers. */
 void mst_summary_check(struct mst_summary *s);
+/* steadiness.c: whether the load's halves are alike, and where its warm-up ended. */
+void mst_summary_check_steady(struct mst_check *check, const struct mst_summary *s);
 
 /* read_generators.c: the load's generators, for read.c. */
 bool mst_summary_read_generators(struct mst_summary *s, sqlite3 *db);

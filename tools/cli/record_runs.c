@@ -11,6 +11,7 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 #include "cli/record_pairs.h"
+#include "cli/record_warm_up.h"
 #include "cli/text_options.h"
 #include "console/diag.h"
 #include "console/options.h"
@@ -290,6 +291,8 @@ static int record_round(struct series *s, unsigned n)
     int status = MST_EXIT_OK;
     char progress[64];
 
+    for (i = 0; i <= last && status == MST_EXIT_OK && n == 1 && r->steady; i++)
+        status = mst_record_warm_up(&r->recording, &r->variants[i], !r->quiet);
     for (i = 0; i <= last && status == MST_EXIT_OK; i++) {
         s->made++;
         if (r->until_decided)
@@ -355,10 +358,14 @@ static int record_on(struct mst_record_request *r)
 
 int mst_record_runs(struct mst_record_request *r)
 {
+    int status = MST_EXIT_OK;
+
     if (r->recording.rotation != NULL)
         return record_on(r);
     mst_record_choose_archive(r);
     if (r->repeat > 0 || r->interleave)
         return record_all(r);
-    return record_once(r, 0, 0, "", "", NULL);
+    if (r->steady)
+        status = mst_record_warm_up(&r->recording, &r->variants[0], !r->quiet);
+    return status != MST_EXIT_OK ? status : record_once(r, 0, 0, "", "", NULL);
 }

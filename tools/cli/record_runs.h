@@ -29,6 +29,7 @@ struct mst_record_request {
     double   limit;              /* of until_decided, as struct mst_pairs has them */
     uint64_t within_ns;
     bool     interleave, json;
+    bool     steady;             /* run each command first, until its rate is steady */
     bool     quiet;              /* the verdicts alone */
     unsigned percentiles;        /* of the text, as mst_report_text() has them */
     struct mst_fail_on fail_on;

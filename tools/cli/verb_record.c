@@ -82,6 +82,7 @@ static int read_option(struct options *o, int option, char **targets)
         return mst_time_read("record", "within", optarg, MST_NS_PER_S, KEEP_MAX_NS,
                              &o->request.within_ns);
     case MST_OPTION_NAME: o->names[o->name_count++] = optarg; return MST_EXIT_OK;
+    case MST_OPTION_STEADY: o->request.steady = true; return MST_EXIT_OK;
     case MST_OPTION_INTERLEAVE: o->request.interleave = true; return MST_EXIT_OK;
     case MST_OPTION_ROTATE:
     case MST_OPTION_ROTATE_SIZE:
@@ -144,9 +145,10 @@ static int read_variants(struct options *o, char **words)
         if (strcmp(o->names[i], o->names[i - 1]) == 0)
             return mst_usage_error("record", "the name \"%s\" is given twice: mpmstat compare "
                                    "could not tell the two apart", o->names[i]);
-    if (words == NULL &&
-        (o->request.repeat > 0 || o->request.until_decided || o->request.interleave))
-        return mst_usage_error("record", "--repeat and --interleave take a command to run");
+    if (words == NULL && (o->request.repeat > 0 || o->request.until_decided ||
+                          o->request.interleave || o->request.steady))
+        return mst_usage_error("record", "--repeat, --interleave and --steady take a command to "
+                               "run");
     if (o->request.interleave) {
         status = split_commands(o, words);
         if (status != MST_EXIT_OK)

@@ -22,6 +22,7 @@ struct mst_recording_options {
     /* End the load when its rate has been steady for as long, at the latest after the longest time:
      * the run is complete then. 0: the load ends by itself. */
     uint64_t     steady_ns, longest_ns;
+    bool         warm_up;         /* it has been steady for that time lately, however it began */
     bool         add_flags;       /* let the adapter add flags to the command */
     bool         memory;          /* read the servers' memory */
     bool         verbose;         /* show the load tool's output as it comes */

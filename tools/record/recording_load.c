@@ -142,7 +142,8 @@ static void look_at_load(struct mst_recording *r)
     if (r->options->steady_ns == 0 || r->end.outcome != MST_OUTCOME_UNFINISHED)
         return;
     mst_steady_see(&r->steady, look.at_ns, r->live.now.requests);
-    if (mst_steady_is(&r->steady, r->options->steady_ns) ||
+    if ((r->options->warm_up ? mst_steady_lately(&r->steady, r->options->steady_ns)
+                             : mst_steady_is(&r->steady, r->options->steady_ns)) ||
         look.at_ns - r->started_ns >= r->options->longest_ns)
         stop_load(r, MST_OUTCOME_COMPLETE);
 }

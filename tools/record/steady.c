@@ -29,20 +29,40 @@ void mst_steady_see(struct mst_steady *s, uint64_t at_ns, uint64_t requests)
     s->looks[s->count++].requests = requests;
 }
 
-bool mst_steady_is(const struct mst_steady *s, uint64_t least_ns)
+/* Whether the halves of the time since that look agree. */
+static bool halves_agree(const struct mst_steady *s, size_t start)
 {
-    size_t last = s->count > 0 ? s->count - 1 : 0, half = 0;
+    size_t last = s->count - 1, half = start;
     double first_s, second_s, first, second;
 
-    if (last < 2 || s->looks[last].at_ns - s->looks[0].at_ns < least_ns)
-        return false;
-    while (s->looks[half].at_ns - s->looks[0].at_ns < s->looks[last].at_ns - s->looks[half].at_ns)
+    while (s->looks[half].at_ns - s->looks[start].at_ns <
+           s->looks[last].at_ns - s->looks[half].at_ns)
         half++;
     if (half == last)
         return false;
-    first_s = (double)(s->looks[half].at_ns - s->looks[0].at_ns);
+    first_s = (double)(s->looks[half].at_ns - s->looks[start].at_ns);
     second_s = (double)(s->looks[last].at_ns - s->looks[half].at_ns);
-    first = (double)(s->looks[half].requests - s->looks[0].requests);
+    first = (double)(s->looks[half].requests - s->looks[start].requests);
     second = (double)(s->looks[last].requests - s->looks[half].requests) * first_s / second_s;
     return first > 0 && fabs(second - first) <= fmax(APART * fmax(first, second), REQUESTS);
+}
+
+static bool lasted(const struct mst_steady *s, size_t start, uint64_t least_ns)
+{
+    return s->count > start + 2 &&
+           s->looks[s->count - 1].at_ns - s->looks[start].at_ns >= least_ns;
+}
+
+bool mst_steady_is(const struct mst_steady *s, uint64_t least_ns)
+{
+    return lasted(s, 0, least_ns) && halves_agree(s, 0);
+}
+
+bool mst_steady_lately(const struct mst_steady *s, uint64_t lately_ns)
+{
+    size_t start = 0;
+
+    while (lasted(s, start + 1, lately_ns))
+        start++;
+    return lasted(s, start, lately_ns) && halves_agree(s, start);
 }

@@ -1,5 +1,5 @@
-/* steady.h - whether a load has become steady: the rate of the second half of its time is that of
- * the first one.
+/* steady.h - whether a load has become steady: the rate of the second half of its time, or of the
+ * last part of it, is that of the first half.
  */
 #ifndef MPMSTAT_STEADY_H
 #define MPMSTAT_STEADY_H
@@ -24,5 +24,7 @@ void mst_steady_see(struct mst_steady *steady, uint64_t at_ns, uint64_t requests
 
 /* Whether the halves agree, and are `least_ns` together. */
 bool mst_steady_is(const struct mst_steady *steady, uint64_t least_ns);
+/* Whether those of the last `lately_ns` agree, however it began. */
+bool mst_steady_lately(const struct mst_steady *steady, uint64_t lately_ns);
 
 #endif

@@ -475,10 +475,19 @@ static void find_unknown(struct mst_comparison_table *t, const struct mst_compar
 static void check_runs(struct mst_comparison_table *t, const struct mst_compare_side *side,
                        char letter)
 {
-    size_t i, thinned = 0;
+    static const char about[] = " (mpmstat report has the check); record --steady leaves a warm-up "
+                                "out";
+    size_t i, thinned = 0, unsteady = 0;
 
-    for (i = 0; i < side->count; i++)
+    for (i = 0; i < side->count; i++) {
         thinned += side->runs[i].summary.thinned_of > 0;
+        unsteady += side->runs[i].summary.checks[MST_CHECK_STEADY].ok == MST_ANSWER_NO;
+    }
+    if (unsteady > 0 && side->count == 1)
+        warn(t, "the run of %c was not steady%s", letter, about);
+    else if (unsteady > 0)
+        warn(t, "%zu of the %zu runs of %c %s not steady%s", unsteady, side->count, letter,
+             unsteady == 1 ? "was" : "were", about);
     if (thinned > 0)
         warn(t, "the archive is thinned of %zu of the %zu runs of %c: means and percentiles are "
              "estimates", thinned, side->count, letter);

@@ -73,7 +73,7 @@ TWO = ["ab", "http://[::1]/", "--versus", "ab", "http://[::1]/b"]
     ([*UNTIL, "--limit", "0", *TWO], "--limit takes a percentage from 0.1 to 1000"),
     ([*UNTIL, "--within", "3", *TWO], "expected --within to be a time with its unit"),
     (["--repeat", "until", "ab", "http://[::1]/"], "--repeat takes a whole number from 1 to 1000"),
-    (["--repeat", "until-decided"], "take a command to run"),
+    (["--repeat", "until-decided"], "--steady take a command to run"),
 ])
 def test_wrong_usage(options, words, tmp_path):
     done = tool.run("record", "-o", tmp_path / "none.db", *options)
