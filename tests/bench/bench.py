@@ -3,11 +3,12 @@
 
     make bench                    all of them
     make bench BENCH=status       one, or several: requests connections forks php throughput status
-                                  report recording fleet contention live watching
+                                  report recording fleet contention live watching decided
 """
 import argparse
 
 import contention
+import decided
 import fleet
 import live_page
 import per_connection
@@ -23,7 +24,8 @@ import watching
 BENCHES = {"requests": per_request, "connections": per_connection, "forks": per_fork,
            "php": per_php_request, "throughput": throughput, "status": status_page,
            "report": report_cost, "recording": recording_rate, "fleet": fleet,
-           "contention": contention, "live": live_page, "watching": watching}
+           "contention": contention, "live": live_page, "watching": watching,
+           "decided": decided}
 
 
 def main():
