@@ -71,8 +71,9 @@ START_TEST(json_keeps_its_promises)
     static const char *const paths[] = {
         "producer", "mpm", "sapi", "board", "pid", "generation", "started", "uptime_seconds",
         "workers.limit", "workers.busy", "workers.wanted", "workers.states.idle",
-        "workers.states.reading", "workers.states.handling", "workers.states.sending", "workers.states.keepalive",
-        "workers.states.closing", "workers.state_seconds.idle", "workers.state_seconds.closing",
+        "workers.states.reading", "workers.states.handling", "workers.states.sending",
+        "workers.states.keepalive", "workers.states.closing", "workers.state_seconds.idle",
+        "workers.state_seconds.closing",
         "connections.open", "connections.accepted_total", "connections.shed_total",
         "listeners[0].address", "listeners[0].queue", "listeners[0].queue_limit",
         "lifecycle.forks.child", "lifecycle.forks.request", "lifecycle.forks.helper",
