@@ -91,6 +91,7 @@ board_sources = \
 	lib/read/snapshot_draft.h \
 	lib/read/snapshot_fields.c \
 	lib/read/snapshot_labels.c \
+	lib/read/snapshot_wanted.c \
 	lib/read/snapshot_workers.c \
 	lib/read/sock_diag.c \
 	lib/read/sock_diag.h \

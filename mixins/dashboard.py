@@ -7,7 +7,7 @@ A panel has a title, a unit of Grafana's, a look, a description, and queries wit
 and the others are the labels that the choices at the dashboard's top select.
 
 The tiles at the top answer what ran out in the time shown: each has the highest value of all chosen
-servers. A series whose legend ends with "limit" is drawn as one.
+servers. A series whose legend ends with "limit" or "wanted" is a dashed line.
 """
 import json
 import re
@@ -114,9 +114,11 @@ ROWS = [
          [(each(seconds(ALL, "queue")), "queue"), (each(seconds(ALL, "read")), "read"),
           (each(PHP_WAIT), "wait for a PHP worker"), (each(PHP_RUN), "PHP"),
           (each(REST), "rest of handle"), (each(SEND), "rest of send")]),
-        ("Apache's workers by state", "short", AREAS, "",
+        ("Apache's workers by state", "short", AREAS,
+         "Wanted are those that would be busy if no connection waited for one.",
          [(f"sum by (state) (mpmstat_workers{{{APACHE}}})", "{{state}}"),
-          (f"sum(mpmstat_workers_limit{{{APACHE}}})", "limit")]),
+          (f"sum(mpmstat_workers_limit{{{APACHE}}})", "limit"),
+          (f"sum(mpmstat_workers_wanted{{{APACHE}}})", "wanted")]),
         ("Connections that wait to be accepted", "short", LINES,
          "In each accept queue. Fleet has how full they are.",
          [(f"mpmstat_listen_queue{{{OF}}}", "{{instance}} {{address}}")]),
@@ -143,12 +145,16 @@ ROWS = [
          [(rate("mpmstat_response_bytes_total", LABEL, "label") + " > 0", "{{label}}")]),
     ]),
     ("PHP", [
-        ("Workers of pools", "short", LINES, "Busy workers, and pm.max_children.",
+        ("Workers of pools", "short", LINES,
+         "Busy workers, pm.max_children, and those that would be in use if no connection waited "
+         "for one.",
          [(f"sum by (instance, label) (mpmstat_in_flight{{{POOL}}})"
            f" and on (instance, label) mpmstat_pool_workers_limit{{{POOL}}}",
            "{{instance}} {{label}}"),
           (f"sum by (instance, label) (mpmstat_pool_workers_limit{{{POOL}}})",
-           "{{instance}} {{label}} limit")]),
+           "{{instance}} {{label}} limit"),
+          (f"sum by (instance, label) (mpmstat_pool_workers_wanted{{{POOL}}})",
+           "{{instance}} {{label}} wanted")]),
         ("How often a pool was full", "ops", LINES, "Looked at once a second at most.",
          [(f"rate(mpmstat_pool_limit_reached_total{{{POOL}}}{RATE})", "{{instance}} {{label}}")]),
         ("p99 of the wait for a worker and of the run", "s", LINES, "",
@@ -215,13 +221,7 @@ def fixed(colour):
     return {"id": "color", "value": {"mode": "fixed", "fixedColor": colour}}
 
 
-LIMIT = {
-    "matcher": {"id": "byRegexp", "options": "/limit$/"},
-    "properties": [
-        fixed("red"),
-        {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 6]}},
-        {"id": "custom.fillOpacity", "value": 0},
-        {"id": "custom.stacking", "value": {"mode": "none"}}]}
+DASHED = {"limit": "red", "wanted": "purple"}   # by the end of the legend
 # As in the report and on the live page, in light: what a series is called here, and there.
 PAGES = dict(re.findall(r"--(\w+): light-dark\((#\w+)",
                         (Path(__file__).parent / "../lib/render/assets/colours.css").read_text()))
@@ -253,6 +253,17 @@ def coloured(queries):
             if name in legends or legends & {"{{state}}", "{{class}}", "{{wait}}"}]
 
 
+def dashed(queries):
+    return [{"matcher": {"id": "byRegexp", "options": f"/{end}$/"},
+             "properties": [
+                 fixed(colour),
+                 {"id": "custom.lineStyle", "value": {"fill": "dash", "dash": [10, 6]}},
+                 {"id": "custom.fillOpacity", "value": 0},
+                 {"id": "custom.stacking", "value": {"mode": "none"}}]}
+            for end, colour in DASHED.items()
+            if any(legend.endswith(end) for _, legend in queries)]
+
+
 def targets(queries):
     return [{"refId": chr(ord("A") + n), "datasource": SOURCE, "expr": expression,
              "legendFormat": legend} for n, (expression, legend) in enumerate(queries)]
@@ -279,7 +290,7 @@ def panel(number, column, top, title, unit, kind, description, queries):
         "datasource": SOURCE,
         "gridPos": {"x": column * WIDTH, "y": top, "w": WIDTH, "h": HEIGHT},
         "fieldConfig": {"defaults": {"unit": unit, "min": 0, "custom": look(kind, unit)},
-                        "overrides": [LIMIT] + coloured(queries)},
+                        "overrides": dashed(queries) + coloured(queries)},
         "options": {"legend": {"displayMode": "list", "placement": "bottom"},
                     "tooltip": {"mode": "multi", "sort": "desc"}},
         "targets": targets(queries)}

@@ -66,6 +66,7 @@ UNIT_TESTS = \
 	tests/unit/check_sizing \
 	tests/unit/check_simulate \
 	tests/unit/check_snapshot \
+	tests/unit/check_snapshot_wanted \
 	tests/unit/check_snapshot_workers \
 	tests/unit/check_source_file \
 	tests/unit/check_source_http \
@@ -121,6 +122,8 @@ tests_unit_check_journal_SOURCES = tests/unit/check_journal.c \
 tests_unit_check_journal_unfinished_SOURCES = tests/unit/check_journal_unfinished.c \
 	tests/unit/journal_client.c tests/unit/journal_client.h
 tests_unit_check_snapshot_SOURCES = tests/unit/check_snapshot.c \
+	tests/unit/snapped.c tests/unit/snapped.h
+tests_unit_check_snapshot_wanted_SOURCES = tests/unit/check_snapshot_wanted.c \
 	tests/unit/snapped.c tests/unit/snapped.h
 tests_unit_check_snapshot_workers_SOURCES = tests/unit/check_snapshot_workers.c \
 	tests/unit/snapped.c tests/unit/snapped.h

@@ -63,25 +63,6 @@ static void add_worker(struct mst_present *p, const struct mst_snapshot_slot *sl
     w->busy_ns = w->has_request ? slot->request_for_ns : slot->state_for_ns;
 }
 
-/* Of the listeners of a pool (NULL: of all). MST_UNKNOWN where one of them is not known. */
-static uint64_t queue_of(const struct mst_snapshot *board, const char *pool)
-{
-    const struct mst_snapshot_listener *l;
-    uint64_t queue = 0;
-    size_t i, found = 0;
-
-    for (i = 0; board->listeners_known && i < board->listener_count; i++) {
-        l = &board->listeners[i];
-        if (pool != NULL && (l->pool == NULL || strcmp(l->pool, pool) != 0))
-            continue;
-        if (l->queue == MST_UNKNOWN)
-            return MST_UNKNOWN;
-        queue = mst_add_saturated(queue, l->queue);
-        found++;
-    }
-    return found > 0 ? queue : MST_UNKNOWN;
-}
-
 static void add_pool(struct mst_present *p, const struct mst_snapshot *board,
                      const struct mst_snapshot_label *label)
 {
@@ -96,7 +77,7 @@ static void add_pool(struct mst_present *p, const struct mst_snapshot *board,
     pool = &p->pools[p->pool_count++];
     copy(pool->label, sizeof pool->label, label->label);
     pool->limit = label->workers_limit;
-    pool->queue = queue_of(board, label->label);
+    pool->queue = mst_snapshot_queue(board, label->label);
 }
 
 void mst_present_take(struct mst_present *p, const struct mst_snapshot *board)
@@ -109,7 +90,7 @@ void mst_present_take(struct mst_present *p, const struct mst_snapshot *board)
     p->is_running = board->running == NULL || strcmp(board->running, "no") != 0;
     p->has_stopped = board->stopped_ns != MST_UNKNOWN && board->stopped_ns != 0;
     p->limit = board->workers_limit;
-    p->queue = queue_of(board, NULL);
+    p->queue = mst_snapshot_queue(board, NULL);
     for (i = 0; i < board->slot_count; i++)
         if (is_busy(&board->slots[i]) && !is_askers(&board->slots[i]))
             add_worker(p, &board->slots[i]);

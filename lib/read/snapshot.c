@@ -236,6 +236,8 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
     if (world->exemplars)
         mst_exemplars_read(&s->exemplars, copy, names);
     rc = name_pools(&m, names);
+    if (rc == 0)
+        mst_draft_fill_wanted(&m, names);
 
 done:
     free(names);

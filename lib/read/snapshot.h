@@ -122,4 +122,8 @@ int mst_snapshot_make(struct mst_snapshot *s, const struct mst_copy *copy,
                       const struct mst_world *world);
 void mst_snapshot_free(struct mst_snapshot *s);
 
+/* Connections in the accept queues of a pool's listeners (NULL: of all listeners). MST_UNKNOWN
+ * where one of them is not known, or there is none. */
+uint64_t mst_snapshot_queue(const struct mst_snapshot *s, const char *pool);
+
 #endif

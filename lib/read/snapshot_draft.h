@@ -71,4 +71,10 @@ size_t mst_draft_count_workers(const struct mst_draft *m);
 /* Room at `scoreboard`: a letter for each of these workers, and a NUL. */
 void mst_draft_fill_workers(struct mst_draft *m, const char *const *names, char *scoreboard);
 
+/* ---- snapshot_wanted.c ------------------------------------------------------------- */
+
+/* Sets how many workers the server, or each pool of FPM, would have in use if no connection had to
+ * wait for one. Precondition: workers, labels and listeners are filled. */
+void mst_draft_fill_wanted(struct mst_draft *m, const char *const *names);
+
 #endif

@@ -284,12 +284,13 @@ struct mst_name {
     uint64_t owner;              /* a label's: the tenant that made it (mst_label_owner()); 0: made
                                   * by the server's own configuration. An other end's:
                                   * tenant << 32 | enum mst_other_end_kind */
-    /* These four are set where the label is an FPM pool's (write/pools.h): */
+    /* These five are set where the label is an FPM pool's (write/pools.h): */
     uint64_t workers_limit;      /* pm.max_children; 0: it is not a pool's, or not known */
     uint64_t limit_reached;      /* how often all of the pool's workers were found busy */
     uint64_t looked_ns;          /* CLOCK_MONOTONIC when a worker last looked for that */
     uint64_t listen;             /* mst_listen_hash() of the address on which the pool listens (see
                                   * listen_hash.h); 0: not known */
+    uint64_t pools;              /* how many pools have this label; 0: an older writer's, too */
 };
 
 /* Label 0 counts requests whose label found no room; label 1 those of the status page. */

@@ -64,7 +64,7 @@ static const struct section_rule section_rules[MST_SECTION_COUNT] = {
     [MST_SECTION_FORKS]     = { "forks", 1u << 20, END_OF(struct mst_fork, generation), 4096,
                                 MST_OF_APACHE },
     /* Boards of older writers lack these. */
-    [MST_SECTION_ENDS]      = { "ends", MST_LABELS_MAX, sizeof(struct mst_name), 4096, 0 },
+    [MST_SECTION_ENDS]      = { "ends", MST_LABELS_MAX, END_OF(struct mst_name, owner), 4096, 0 },
     [MST_SECTION_END_COUNTERS] = { "end_counters", MST_LABELS_MAX * MST_STRIPES_MAX,
                                 sizeof(uint64_t), CHUNK_BYTES, 0 },
     [MST_SECTION_DELIVERIES] = { "deliveries", MST_JOURNAL_MAX,

@@ -11,6 +11,7 @@ void mst_pool_limits_clear(struct mst_board *b)
     for (i = 0; i < b->label_count; i++) {
         __atomic_store_n(&b->labels[i].workers_limit, 0, __ATOMIC_RELAXED);
         __atomic_store_n(&b->labels[i].listen, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&b->labels[i].pools, 0, __ATOMIC_RELAXED);
     }
 }
 
@@ -24,6 +25,7 @@ void mst_pool_limit_add(struct mst_board *b, const char *label, uint64_t workers
     if (l->listen == 0)
         __atomic_store_n(&l->listen, listen, __ATOMIC_RELAXED);
     __atomic_store_n(&l->workers_limit, l->workers_limit + workers, __ATOMIC_RELAXED);
+    __atomic_store_n(&l->pools, l->pools + 1, __ATOMIC_RELAXED);
 }
 
 static uint64_t count_busy(const struct mst_board *b, uint32_t label)

@@ -110,6 +110,7 @@ static void fill_apache_counts(struct mst_snapshot *s)
     }
     s->workers_limit = 400;
     s->workers_busy = BUSY_SLOTS;
+    s->workers_wanted = 29;
     s->workers_busy_max = 27;
     s->connections = 31;
     s->accepted = INT64_MAX;
@@ -189,6 +190,7 @@ static void fill_php_label(struct mst_snapshot_label *label, const char *name)
     label->in_flight = 2;
     label->workers_limit = 5;
     label->limit_reached = 3;
+    label->workers_wanted = 9;
     label->status[MST_CLASS_2XX] = 39;
     label->status[MST_CLASS_5XX] = 1;
     label->php_user_ns = 35000000000;

@@ -70,9 +70,10 @@ START_TEST(json_keeps_its_promises)
 {
     static const char *const paths[] = {
         "producer", "mpm", "sapi", "board", "pid", "generation", "started", "uptime_seconds",
-        "workers.limit", "workers.busy", "workers.states.idle", "workers.states.reading",
-        "workers.states.handling", "workers.states.sending", "workers.states.keepalive",
-        "workers.states.closing", "workers.state_seconds.idle", "workers.state_seconds.closing",
+        "workers.limit", "workers.busy", "workers.wanted", "workers.states.idle",
+        "workers.states.reading", "workers.states.handling", "workers.states.sending",
+        "workers.states.keepalive", "workers.states.closing", "workers.state_seconds.idle",
+        "workers.state_seconds.closing",
         "connections.open", "connections.accepted_total", "connections.shed_total",
         "listeners[0].address", "listeners[0].queue", "listeners[0].queue_limit",
         "lifecycle.forks.child", "lifecycle.forks.request", "lifecycle.forks.helper",
@@ -94,7 +95,7 @@ START_TEST(json_keeps_its_promises)
         "producer", "mpm", "sapi", "workers.limit", "connections.open", "listeners",
         "labels[0].php.user_seconds", "labels[0].php.system_seconds",
         "labels[0].php.fatal_errors", "labels[0].php.timeouts", "labels[0].php.uncached",
-        "labels[0].php.memory_max_bytes",
+        "labels[0].php.memory_max_bytes", "labels[0].workers.wanted",
     };
     char *text = rendered(MST_FORMAT_JSON, test_boards(), TEST_BOARDS);
     json_t *json = parsed(text);

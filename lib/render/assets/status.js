@@ -200,13 +200,14 @@ function makeSection(first) {
         mean: tile("mean time", "of these, as the server saw it"),
         p99: tile("p99", "of the requests of the last minute, as far as this page saw it"),
         busy: tile("workers busy", "now, and their limit"),
+        wanted: tile("workers wanted", "that would be busy if no connection had to wait for one"),
         http2: tile("HTTP/2 workers", "busy now in the child that has most, and a child's limit"),
         flight: tile("in flight", "requests that have begun and are not complete"),
         queue: tile("waiting", "connections that are not accepted yet, of all listeners"),
         no_idle: tile("no worker idle", "the share of the time since the last sample in which all"
                       + " workers were busy"),
     };
-    if (php) delete tiles.queue;
+    if (php) delete tiles.queue, delete tiles.wanted;
     if (first.connections.http2_workers_limit === null) delete tiles.http2;
     const states = APACHE_STATES.filter(state => first.workers.states[state] !== null);
     const classes = CLASSES.filter(([name]) => !php || name !== "1xx");
@@ -225,8 +226,9 @@ function makeSection(first) {
                           ["label", "requests", "in flight", "5xx", "aborted", "bytes",
                            "p50", "p90", "p99", "longest"]),
         pools: makeTable("Pools", "Requests of each pool of PHP-FPM, its limit (pm.max_children), "
-                         + "and how often all of its workers were busy.",
-                         ["pool", "in flight", "limit", "limit reached"]),
+                         + "how often all of its workers were busy, and how many it would have in "
+                         + "use if no connection waited for one.",
+                         ["pool", "in flight", "limit", "limit reached", "wanted"]),
         within: makeTable("Within the phases, by label", php
             ? "What PHP waited for, since the server's start."
             : "Intervals of the phases, and of what follows them, since the server's start.",
@@ -258,6 +260,8 @@ function makeSection(first) {
     return section;
 }
 
+function knownCount(number) { return number === null ? "not known" : asCount(number); }
+
 function noIdle(step) { return Math.min(1, step.no_idle / step.seconds); }
 
 function fillTiles(section, board, step) {
@@ -271,6 +275,7 @@ function fillTiles(section, board, step) {
     set("mean", !step ? "…" : mean === null ? "none ended" : asTime(mean));
     set("p99", !section.minute ? "…" : p99 === null ? "too few" : asTime(p99));
     set("busy", asCount(board.workers.busy) + (limit === null ? "" : ` of ${asCount(limit)}`));
+    set("wanted", knownCount(board.workers.wanted));
     set("http2", `${asCount(board.connections.http2_workers_busy)} of `
         + asCount(board.connections.http2_workers_limit));
     set("flight", asCount(total(clients(board), l => l.in_flight)));
@@ -312,8 +317,7 @@ function fillTables(section, board, byRequest) {
                        .map(name => asTime(l.phases.total[name]))]));
     pools.fill(clients(board).filter(l => l.workers && l.workers.limit !== null)
         .map(l => [l.label || none, asCount(l.in_flight), asCount(l.workers.limit),
-                   l.workers.limit_reached === null ? "not known"
-                                                    : asCount(l.workers.limit_reached)]));
+                   knownCount(l.workers.limit_reached), knownCount(l.workers.wanted)]));
     listeners.fill((board.listeners || []).map(l => [l.address || "another", asCount(l.queue),
                                                      asCount(l.queue_fullest),
                                                      asCount(l.queue_limit)]));

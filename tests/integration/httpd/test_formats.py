@@ -24,7 +24,7 @@ TEXT = (str, type(None))
 PROMISED_BOARD = {
     "producer": str, "mpm": TEXT, "sapi": TEXT, "board": str, "pid": int, "generation": int,
     "started": str, "uptime_seconds": NUMBER,
-    "workers": {"limit": int, "busy": int, "states": {s: int for s in STATES},
+    "workers": {"limit": int, "busy": int, "wanted": int, "states": {s: int for s in STATES},
                 "state_seconds": {s: NUMBER for s in STATES}},
     "connections": {"open": int, "accepted_total": int, "shed_total": int},
     "listeners": [{"address": str, "queue": int, "queue_limit": int}],
@@ -50,6 +50,7 @@ PROMISED_FAMILIES = {
     "mpmstat_in_flight": ("gauge", {"label"}),
     "mpmstat_workers": ("gauge", {"state"}),
     "mpmstat_workers_limit": ("gauge", set()),
+    "mpmstat_workers_wanted": ("gauge", set()),
     "mpmstat_worker_state_seconds": ("counter", {"state"}),
     "mpmstat_no_idle_worker_seconds": ("counter", set()),
     "mpmstat_connections": ("gauge", set()),

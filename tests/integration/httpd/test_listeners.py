@@ -208,7 +208,9 @@ def test_without_netlink(server, mpm, buckets):
     (expected,) = as_shown(ss(apache.port))
     if buckets:
         expected.update(queue=None, queue_limit=None, queue_fullest=None)
-    assert apache.status()["listeners"] == [expected]
+    board = apache.status()
+    assert board["listeners"] == [expected]
+    assert board["workers"]["wanted"] == (None if buckets else board["workers"]["busy"])
     assert_counters_are_the_kernels(apache.status)
     (text,) = [row for row in apache.get("/mpm-status").text().splitlines()
                if row.startswith("Listener[") and "QueueLimit" in row] or [None]

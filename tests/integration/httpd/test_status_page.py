@@ -314,9 +314,10 @@ def test_tables_show_what_the_boards_say(browser, saved_page):
     snapshot["boards"][0]["connections"].update(http2_workers_limit=25, http2_workers_busy=6)
     labels = snapshot["boards"][1]["labels"]
     pool, = (label for label in labels if label["label"] == "www")
-    pool["in_flight"], pool["workers"] = 2, {"limit": 5, "limit_reached": 3}
+    pool["in_flight"], pool["workers"] = 2, {"limit": 5, "limit_reached": 3, "wanted": 9}
     labels.append(json.loads(json.dumps({**pool, "label": HOSTILE, "in_flight": 7,
-                                         "workers": {"limit": 7, "limit_reached": None}})))
+                                         "workers": {"limit": 7, "limit_reached": None,
+                                                     "wanted": None}})))
     page = browser.open(saved_page(snapshot))
     assert page.evaluate(table(1, "By label"))[0][:6] == ["www", "4", "0", "0", "0", "280 kB"]
     assert page.evaluate(table(1, "Within the phases, by label")) == [
@@ -334,12 +335,13 @@ def test_tables_show_what_the_boards_say(browser, saved_page):
     assert ends[2] == [["mysql 127.0.0.1:3306", "database", "8", "0", "10.0 µs"],
                        ["redis 127.0.0.1:6379", "cache", "4", "4", "10.0 µs"],
                        ["sqlite /srv/app.db", "database", "4", "0", "5.00 µs"]]
+    assert page.evaluate(tile("workers wanted")) == "not known"   # no server has the listeners
     assert page.evaluate(tile("HTTP/2 workers")) == "6 of 25"
     assert page.evaluate("Array.from(document.querySelectorAll('dt')).filter(term => "
                          "term.textContent === 'HTTP/2 workers').length") == 1
     assert page.evaluate(table(1, "Pools")) is None
-    assert page.evaluate(table(2, "Pools")) == [["www", "2", "5", "3"],
-                                                [HOSTILE, "7", "7", "not known"]]
+    assert page.evaluate(table(2, "Pools")) == [["www", "2", "5", "3", "9"],
+                                                [HOSTILE, "7", "7", "not known", "not known"]]
     assert page.evaluate("document.querySelectorAll('img').length") == 0
     assert page.complaints == []
 

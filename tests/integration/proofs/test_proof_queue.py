@@ -1,9 +1,9 @@
 """The phase `queue`: connections that nobody accepts for a time that the client knows."""
-import os
 import time
 
 import pytest
 
+import gate
 import tool
 from phases import CGI, cgi_module, record_of
 from processes import wait_until
@@ -13,29 +13,16 @@ WORKERS, WAITING = 2, 4
 GRAIN = 0.02
 
 
-def make_gate(apache):
-    """A script that holds its worker until open_gate()."""
-    gate = apache.root / "gate"
-    os.mkfifo(gate)
-    gate.chmod(0o644)
-    return apache.cgi("gate", f"cat {gate} >/dev/null\n"
-                              "echo Content-Type: text/plain\necho\necho passed\n")
-
-
-def open_gate(apache):
-    os.close(os.open(apache.root / "gate", os.O_WRONLY))
-
-
 @pytest.mark.parametrize("body", [b"", b"sent late"], ids=["whole", "rest-of-body-later"])
 def test_as_long_as_all_workers_were_held(server, mpm, body):
     """Also where a client that waits goes on sending: the wait began with its first bytes."""
     apache = server(mpm, CGI, modules=[cgi_module(mpm)], workers=WORKERS, threads=WORKERS)
-    gate = make_gate(apache)
+    gated = gate.make_for(apache)
     holding = [apache.connect() for _ in range(WORKERS)]
     waiting, sent = [], []
     try:
         for connection in holding:
-            connection.send_request(gate, keep=False)
+            connection.send_request(gated, keep=False)
         wait_until(lambda: tool.status(apache.board)["workers"]["states"]["handling"] == WORKERS,
                    10, lambda: f"all held: {tool.status(apache.board)['workers']}")
         for _ in range(WAITING):
@@ -48,7 +35,7 @@ def test_as_long_as_all_workers_were_held(server, mpm, body):
         for connection in waiting:
             connection.send(body)
         opened = time.monotonic()
-        open_gate(apache)
+        gate.open_once(apache.root)
         answered = []
         for connection in waiting:
             assert connection.read_response().status == 200

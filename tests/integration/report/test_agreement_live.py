@@ -394,6 +394,8 @@ def test_the_pages_tiles(article):
     assert_rate(tiles["requests/s"].removesuffix("/s"), growth.requests / growth.seconds, tiles)
     assert_shown(printed_seconds(tiles["mean time"]), growth.mean("total"), tiles)
     assert tiles["workers busy"] == f"{workers['busy']} of {workers['limit']}"
+    if growth.after["producer"] == "apache":
+        assert tiles["workers wanted"] == str(workers["wanted"])
     assert tiles["in flight"] == "0"
 
 

@@ -78,7 +78,7 @@ def test_without_privileges_it_reads_boards(server, mpm, as_root):
         assert re.search(r"^CapEff:\t0+$", status, re.M) and re.search(r"^CapBnd:\t0+$", status, re.M)
         board = serving.boards()[0]
         assert board["running"] == "yes" and tool.requests(board) == 5
-        assert board["listeners"] is None
+        assert board["listeners"] is None and board["workers"]["wanted"] is None
         assert serving.sample("mpmstat_up") == 1
         assert "apache event" in serving.get("/explain").text()
         assert serving.said() == ""
