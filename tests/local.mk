@@ -82,6 +82,7 @@ UNIT_TESTS = \
 	tests/unit/check_target \
 	tests/unit/check_thin \
 	tests/unit/check_top \
+	tests/unit/check_trend \
 	tests/unit/check_usl \
 	tests/unit/check_verdicts \
 	tests/unit/check_window \
@@ -134,6 +135,8 @@ tests_unit_check_needs_SOURCES = tests/unit/check_needs.c \
 tests_unit_check_compare_SOURCES = tests/unit/check_compare.c \
 	tests/unit/random_draws.c tests/unit/random_draws.h
 tests_unit_check_sequence_SOURCES = tests/unit/check_sequence.c \
+	tests/unit/random_draws.c tests/unit/random_draws.h
+tests_unit_check_trend_SOURCES = tests/unit/check_trend.c \
 	tests/unit/random_draws.c tests/unit/random_draws.h
 tests_unit_check_sizing_SOURCES = tests/unit/check_sizing.c \
 	tests/unit/made_report.c tests/unit/made_report.h

@@ -20,6 +20,9 @@
 /* Scatter that is always there: of rates and times a fraction, of errors a difference. */
 #define FLOOR_RATIO  0.01
 #define FLOOR_ERRORS 0.001
+/* What a drift has to come to, so that it matters. */
+#define DRIFT_RATIO  0.05
+#define DRIFT_ERRORS 0.005
 
 const char *const mst_trend_names[MST_TREND_FIGURES] = {
     [MST_TREND_RATE] = "requests/s", [MST_TREND_P50] = "p50", [MST_TREND_P95] = "p95",
@@ -181,6 +184,8 @@ static void fill_line(struct mst_trend_line *line, const struct mst_report *repo
             line->figures[f][i].value = mean_of(report, &line->runs[i], (enum mst_trend_figure)f);
         mst_trend_find(line->figures[f], line->count, is_ratio,
                        is_ratio ? FLOOR_RATIO : FLOOR_ERRORS);
+        line->drifts[f] = mst_trend_find_drift(line->figures[f], line->count, is_ratio,
+                                               is_ratio ? DRIFT_RATIO : DRIFT_ERRORS);
     }
 }
 
@@ -226,6 +231,22 @@ bool mst_trend_sentence(char *text, size_t size, const struct mst_trend_line *li
     return true;
 }
 
+bool mst_trend_drift_sentence(char *text, size_t size, const struct mst_trend_line *line,
+                              enum mst_trend_figure figure)
+{
+    const struct mst_trend_drift *d = &line->drifts[figure];
+    char by[48] = "";
+
+    if (!d->found)
+        return false;
+    if (figure != MST_TREND_ERRORS)
+        snprintf(by, sizeof by, ", by %.0f %%", fabs(d->last / d->first - 1) * 100);
+    snprintf(text, size, "%s drifted from %s to %s%s, little by little in %zu recordings",
+             mst_trend_names[figure], mst_trend_format(figure, d->first).text,
+             mst_trend_format(figure, d->last).text, by, d->values);
+    return true;
+}
+
 struct mst_formatted mst_trend_time(const struct mst_trend_runs *runs)
 {
     time_t at = (time_t)(runs->first->summary.started_ns / MST_NS_PER_S);
@@ -262,7 +283,7 @@ static bool is_compared(const struct mst_trend_line *line)
     return false;
 }
 
-/* Each change, the oldest first; where there is none, a sentence about that. */
+/* Each drift, and each change, the oldest first; where there is none, a sentence about that. */
 static void put_changes(const struct mst_doc *doc, const struct mst_trend_line *line)
 {
     char text[256];
@@ -270,6 +291,11 @@ static void put_changes(const struct mst_doc *doc, const struct mst_trend_line *
     size_t i;
     int f;
 
+    for (f = 0; f < MST_TREND_FIGURES; f++)
+        if (mst_trend_drift_sentence(text, sizeof text, line, (enum mst_trend_figure)f)) {
+            mst_doc_item(doc, MST_STYLE_WARNING, "all of them", text);
+            any = true;
+        }
     for (i = 0; i < line->count; i++)
         for (f = 0; f < MST_TREND_FIGURES; f++)
             if (mst_trend_sentence(text, sizeof text, line, (enum mst_trend_figure)f, i)) {
@@ -424,6 +450,28 @@ static void put_point(struct mst_json *j, const struct mst_trend_line *line, siz
     mst_json_end(j, '}');
 }
 
+/* The ends of the line through all points; null: it is no drift. */
+static void put_drifts(struct mst_json *j, const struct mst_trend_line *line)
+{
+    int f;
+
+    mst_json_begin(j, "drift", '{');
+    for (f = 0; f < MST_TREND_FIGURES; f++) {
+        const struct mst_trend_drift *d = &line->drifts[f];
+
+        if (!d->found) {
+            mst_json_value(j, keys[f]);
+            mst_sink_puts(j->out, "null");
+            continue;
+        }
+        mst_json_begin(j, keys[f], '{');
+        put_number(j, "first", d->first);
+        put_number(j, "last", d->last);
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, '}');
+}
+
 void mst_trend_json(struct mst_sink *sink, const struct mst_trend_lines *lines)
 {
     struct mst_json json = { .out = sink }, *j = &json;
@@ -434,6 +482,7 @@ void mst_trend_json(struct mst_sink *sink, const struct mst_trend_lines *lines)
         mst_json_line(j, 0);
         mst_json_begin(j, NULL, '{');
         mst_json_string(j, "name", lines->items[k].name);
+        put_drifts(j, &lines->items[k]);
         mst_json_begin(j, "points", '[');
         for (i = 0; i < lines->items[k].count; i++)
             put_point(j, &lines->items[k], i);

@@ -27,6 +27,7 @@ struct mst_trend_line {
     size_t count;
     struct mst_trend_runs *runs;
     struct mst_trend_point *figures[MST_TREND_FIGURES];
+    struct mst_trend_drift drifts[MST_TREND_FIGURES];
 };
 
 struct mst_trend_lines {
@@ -53,6 +54,9 @@ struct mst_formatted mst_trend_format(enum mst_trend_figure figure, double value
  * change. */
 bool mst_trend_sentence(char *text, size_t size, const struct mst_trend_line *line,
                         enum mst_trend_figure figure, size_t point);
+/* "p99 drifted from 12.3 ms to 15.1 ms, by 23 %, ...". False: it did not. */
+bool mst_trend_drift_sentence(char *text, size_t size, const struct mst_trend_line *line,
+                              enum mst_trend_figure figure);
 /* "2026-11-23 04:58", UTC. */
 struct mst_formatted mst_trend_time(const struct mst_trend_runs *runs);
 const char *mst_trend_archive(const struct mst_trend_runs *runs);
