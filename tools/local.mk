@@ -343,7 +343,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/code.h \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
+	tools/report/comparison_change.c \
 	tools/report/comparison_differences.c \
+	tools/report/comparison_ledger.c \
+	tools/report/comparison_ledger.h \
 	tools/report/comparison_output.c \
 	tools/report/comparison_sentence.c \
 	tools/report/comparison_steps.h \

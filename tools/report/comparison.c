@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/thresholds.h"
+#include "report/comparison_ledger.h"
 #include "report/comparison_steps.h"
 #include "segment/format.h"
 
@@ -232,6 +233,7 @@ void mst_comparison_make(struct mst_comparison_table *t, char *const *gates, siz
         choose_gates(t);
     judge(t, missing);
     mst_comparison_find_differences(t);
+    mst_comparison_find_predictions(t);
     mst_comparison_say(t);
 }
 
