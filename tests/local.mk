@@ -37,6 +37,7 @@ UNIT_TESTS = \
 	tests/unit/check_journal_unfinished \
 	tests/unit/check_json_writer \
 	tests/unit/check_labels \
+	tests/unit/check_ledger \
 	tests/unit/check_live \
 	tests/unit/check_liveness \
 	tests/unit/check_loadtools \

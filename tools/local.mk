@@ -32,6 +32,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/join_client.c \
 	tools/analysis/kept.c \
 	tools/analysis/kept.h \
+	tools/analysis/ledger.c \
+	tools/analysis/ledger.h \
+	tools/analysis/ledger_rows.c \
+	tools/analysis/ledger_rows.h \
 	tools/analysis/requests.c \
 	tools/analysis/requests.h \
 	tools/analysis/model.c \
@@ -293,6 +297,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/model/event_queue.c \
 	tools/model/event_queue.h \
 	tools/model/limits.c \
+	tools/model/note.c \
+	tools/model/note.h \
 	tools/model/predict.c \
 	tools/model/predict.h \
 	tools/model/recorded.c \
@@ -344,7 +350,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/report/code.h \
 	tools/report/comparison.c \
 	tools/report/comparison.h \
+	tools/report/comparison_change.c \
 	tools/report/comparison_differences.c \
+	tools/report/comparison_ledger.c \
+	tools/report/comparison_ledger.h \
 	tools/report/comparison_names.c \
 	tools/report/comparison_output.c \
 	tools/report/comparison_sentence.c \

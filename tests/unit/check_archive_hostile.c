@@ -16,6 +16,7 @@
 #include "console/stop.h"
 #include "harness.h"
 #include "predicted.h"
+#include "report/comparison.h"
 #include "report/report.h"
 
 #define RECURSIVE "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
@@ -63,6 +64,8 @@ static const char rows[] =
     "INSERT INTO output VALUES (1, 'stdout', 3, 'abc');"
     "INSERT INTO findings (run_id, rank, code, certainty, text) VALUES (1, 1, 'nothing', "
     "'certain', 'Nothing ran out.');"
+    "INSERT INTO predictions VALUES (1, 1, 'whatif', 2, NULL, 0, 'p50_ns', 80, 70, 90);"
+    "INSERT INTO predicted_settings VALUES (1, 1, NULL, 'MaxRequestWorkers', '20');"
     "INSERT INTO notes VALUES (1, 1, 'a note');";
 
 static char path[PATH_MAX];
@@ -136,6 +139,25 @@ static int ignore(void *context, const void *bytes, size_t n)
     return 0;
 }
 
+/* With what it predicts of itself. */
+static int compare_with_itself(const struct mst_report_run *run, apr_pool_t *pool,
+                               char error[MST_ERROR_MAX])
+{
+    struct mst_comparison_table t = { .pool = pool, .limit = -1, .a.pool = pool, .b.pool = pool };
+    struct mst_sink sink;
+
+    if (mst_compare_side_lend(&t.a, run->archive, &run->summary, error) != 0 ||
+        mst_compare_side_lend(&t.b, run->archive, &run->summary, error) != 0)
+        return -1;
+    if (t.a.count == 0)
+        return 0;
+    mst_sink_init(&sink, ignore, NULL);
+    mst_comparison_make(&t, NULL, 0);
+    mst_comparison_put_predictions(&(struct mst_doc){ &sink, MST_DOC_TEXT, 96 }, &t);
+    mst_comparison_csv(&sink, &t);
+    return 0;
+}
+
 static int report_all(const struct mst_report *report, char error[MST_ERROR_MAX])
 {
     enum mst_profile_format format;
@@ -153,6 +175,8 @@ static int report_all(const struct mst_report *report, char error[MST_ERROR_MAX]
     for (format = 0; format < MST_PROFILE_FORMATS; format++)
         if (mst_report_profile(&sink, report, format, error) != 0)
             return -1;
+    if (compare_with_itself(&report->runs[0], report->pool, error) != 0)
+        return -1;
     return predict_from(&report->runs[0], report->pool) ? 0 : -1;
 }
 
@@ -216,7 +240,7 @@ static const char *const tables[] = {
     "php_waits", "ends", "marks", "frames", "stacks", "php_samples", "opcache", "lifecycle",
     "samples", "pool_samples", "process_samples",
     "memory_samples", "port_samples", "machine_samples", "programs", "environment", "output",
-    "findings", "notes", "studies", "study_files", "steps",
+    "findings", "predictions", "predicted_settings", "notes", "studies", "study_files", "steps",
 };
 #define TABLES (sizeof tables / sizeof *tables)
 

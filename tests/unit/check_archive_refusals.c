@@ -162,7 +162,7 @@ START_TEST(test_an_older_version_is_read_as_it_is)
     mst_summary_free(&summary);
     close_archive(a);
     ck_assert_int_eq(ask(path, "PRAGMA user_version"), _i);
-    ck_assert_int_eq(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'opcache'"), 0);
+    ck_assert_int_eq(ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'predictions'"), 0);
 }
 END_TEST
 

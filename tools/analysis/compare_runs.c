@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/ledger_rows.h"
 #include "analysis/run_requests.h"
 #include "analysis/thresholds.h"
 #include "archive/query.h"
@@ -158,11 +159,41 @@ static bool read_settings(apr_pool_t *pool, struct mst_compare_run *run,
     return mst_query_done(&q) && fine;
 }
 
+/* Of the files: a name or a value that is too long is cut, on both sides alike. */
+static bool read_configured_of(apr_pool_t *pool, struct mst_compare_run *run, sqlite3 *db,
+                               const struct mst_summary_server *server)
+{
+    struct mst_query q = mst_query_ask(db, "SELECT section, name, value FROM settings WHERE "
+        "server_id = :id ORDER BY section, name LIMIT 1000", server->id);
+    struct mst_ledger_setting *setting;
+
+    while (mst_query_next(&q)) {
+        setting = mst_pool_append(pool, &run->configured, &run->configured_count, sizeof *setting);
+        mst_row_copy(&q, "section", setting->section, sizeof setting->section);
+        mst_row_copy(&q, "name", setting->name, sizeof setting->name);
+        mst_row_copy(&q, "value", setting->value, sizeof setting->value);
+    }
+    return mst_query_done(&q);
+}
+
+static bool read_configured(apr_pool_t *pool, struct mst_compare_run *run, sqlite3 *db)
+{
+    const struct mst_summary_server *front = mst_summary_front(&run->summary);
+    const struct mst_summary_server *php = mst_summary_behind(&run->summary);
+
+    return (front == NULL || read_configured_of(pool, run, db, front)) &&
+           (php == NULL || php == front || read_configured_of(pool, run, db, php));
+}
+
 static int read_load(apr_pool_t *pool, struct mst_compare_run *run, struct mst_archive *archive,
                      char error[MST_ERROR_MAX])
 {
+    sqlite3 *db = mst_archive_db(archive);
+
     read_command(pool, run);
-    if (read_status(run, archive) && read_settings(pool, run, archive))
+    if (read_status(run, archive) && read_settings(pool, run, archive) &&
+        read_configured(pool, run, db) &&
+        mst_ledger_read(pool, db, run->summary.id, &run->predictions, &run->prediction_count))
         return 0;
     return mst_fail(error, "cannot read run %" PRId64 " of the archive %s", run->summary.id,
                     mst_archive_path(archive));

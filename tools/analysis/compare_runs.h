@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/ledger.h"
 #include "analysis/summary.h"
 #include "archive/archive.h"
 #include "memory/pool.h"
@@ -24,6 +25,11 @@ struct mst_compare_run {
     uint64_t status;                 /* the most frequent that is not 2xx; MST_UNKNOWN: none */
     size_t   setting_count;          /* where it ran, by name */
     struct mst_compare_setting *settings;
+    size_t   configured_count;       /* what stands in the files of the front server and its PHP; 0
+                                      * also: these are not known */
+    struct mst_ledger_setting *configured;   /* value "": which is in force is not known */
+    size_t   prediction_count;       /* that the archive keeps of it */
+    struct mst_ledger_entry *predictions;
 };
 
 struct mst_compare_side {

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analysis/ledger.h"
+
 enum mst_code {
 #define X_CODE(id, name, group, meaning, evidence, otherwise) MST_CODE_##id,
 #include "analysis/codes.def"
@@ -102,6 +104,8 @@ struct mst_finding {
     char     text[512];         /* a sentence */
     char     action[MST_ACTION_MAX];   /* what to do; "": nothing */
     char     predicted[MST_PREDICTED_MAX];    /* what that changes; "": not known */
+    struct mst_ledger_entry ledger;    /* the same for an archive; no settings: there is nothing
+                                        * that an archive keeps */
     struct mst_changes changes; /* what of the action a program can do */
     size_t   number_count;
     struct mst_finding_number numbers[MST_FINDING_NUMBERS];

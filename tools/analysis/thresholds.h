@@ -64,6 +64,11 @@
 #define MST_ODD_WAIT_MIN_NS        (5 * MST_NS_PER_MS)
 #define MST_ODD_BUSY_MIN_MILLI     300u
 
+/* ---- predictions and what came ----------------------------------------------------- */
+
+/* Loads of requests that come by themselves are the same up to here. */
+#define MST_SAME_LOAD_MILLI        50u
+
 /* ---- findings ---------------------------------------------------------------------- */
 
 /* From this share of the time of all requests on, a part of it is a finding, ... */

@@ -27,7 +27,7 @@
 #include "archive/writer.h"
 #include "base/clock.h"
 
-#define MST_STATEMENT_COUNT   44
+#define MST_STATEMENT_COUNT   48
 #define MST_STATEMENT_VALUES  64     /* columns of the widest table, and some */
 
 struct mst_statement {
@@ -158,9 +158,9 @@ void mst_copier_end(struct mst_copier *c);
 #include "tools/archive/columns.inc"
 
 enum {
-    START_RUN = TABLE_COUNT, END_RUN, SET_TOOL, CLEAR_FINDINGS, END_SERVER, DELIVERED, NAME_SERVER,
-    CLOCK_SERVER, CONFIG_SERVER, END_STUDY, INTERRUPT_STUDY,
-    BEGIN_STEP, END_STEP, REPLAN_STEPS, STATEMENT_COUNT
+    START_RUN = TABLE_COUNT, END_RUN, SET_TOOL, CLEAR_FINDINGS, CLEAR_PREDICTION,
+    CLEAR_PREDICTED_SETTINGS, END_SERVER, DELIVERED, NAME_SERVER, CLOCK_SERVER, CONFIG_SERVER,
+    END_STUDY, INTERRUPT_STUDY, BEGIN_STEP, END_STEP, REPLAN_STEPS, STATEMENT_COUNT
 };
 _Static_assert(STATEMENT_COUNT == MST_STATEMENT_COUNT, "room for each");
 

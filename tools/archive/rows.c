@@ -250,3 +250,38 @@ int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
 
     return insert_findings(a, &row);
 }
+
+int mst_archive_clear_prediction(struct mst_archive *a, int64_t run_id, uint64_t number)
+{
+    const struct predictions_row prediction = { .run_id = NUMBER(run_id),
+                                                .number = NUMBER(number) };
+    const struct predicted_settings_row settings = { .run_id = NUMBER(run_id),
+                                                     .number = NUMBER(number) };
+
+    return mst_archive_put(a, CLEAR_PREDICTION, &prediction.run_id) != 0 ? -1 :
+           mst_archive_put(a, CLEAR_PREDICTED_SETTINGS, &settings.run_id);
+}
+
+int mst_archive_add_prediction(struct mst_archive *a, int64_t run_id,
+                               const struct mst_archive_prediction *p)
+{
+    const struct predictions_row row = {
+        .run_id = NUMBER(run_id), .number = NUMBER(p->number), .code = TEXT(p->code),
+        .clients = NUMBER(p->clients), .load_per_1000s = NUMBER(p->load_per_1000s),
+        .by_client = NUMBER(p->by_client), .measure = TEXT(p->measure),
+        .predicted = NUMBER(p->predicted), .low = NUMBER(p->low), .high = NUMBER(p->high),
+    };
+
+    return insert_predictions(a, &row);
+}
+
+int mst_archive_add_predicted_setting(struct mst_archive *a, int64_t run_id, uint64_t number,
+                                      const char *section, const char *name, const char *value)
+{
+    const struct predicted_settings_row row = {
+        .run_id = NUMBER(run_id), .number = NUMBER(number), .section = TEXT(section),
+        .name = TEXT(name), .value = TEXT(value),
+    };
+
+    return insert_predicted_settings(a, &row);
+}

@@ -6,7 +6,7 @@
 -- NULL is "not known", never 0. The rows with a run's id are the run.
 
 PRAGMA application_id = 0x6d706d73;  -- "mpms"
-PRAGMA user_version = 10;            -- the version of this schema
+PRAGMA user_version = 11;            -- the version of this schema
 
 -- One recording. The row is written before the load begins, with complete = 0 and outcome
 -- 'unfinished'. It stays so if the recording itself is killed.
@@ -564,6 +564,35 @@ CREATE TABLE IF NOT EXISTS findings (
     caused_by_subject TEXT,              -- and its subject
     PRIMARY KEY (run_id, rank)
 ) WITHOUT ROWID;
+
+-- What a simulation of the run predicts for a change: of the advice that `mpmstat record` gave, and
+-- of what `mpmstat whatif --keep` was asked. `mpmstat compare` sets beside it what a run with that
+-- change brought. A change has a row for each measure that is predicted.
+CREATE TABLE IF NOT EXISTS predictions (
+    run_id            INTEGER NOT NULL REFERENCES runs(id),
+    number            INTEGER NOT NULL,  -- of the change, from 1
+    code              TEXT NOT NULL,     -- the finding that advises it; 'whatif': a user named it
+    clients           INTEGER,           -- of the load with the change: they wait for answers; NULL:
+                                         -- requests come by themselves
+    load_per_1000s    INTEGER,           -- then: requests that come, in thousandths a second
+    by_client         INTEGER NOT NULL,  -- 1: times are the load tool's; 0: the server's
+    measure           TEXT NOT NULL,     -- 'requests_per_1000s' (the rate, in thousandths of a
+                                         -- request per second), 'p50_ns', 'p95_ns'
+    predicted         INTEGER NOT NULL,
+    low               INTEGER NOT NULL,  -- 90 % of the recordings of the changed server are
+    high              INTEGER NOT NULL,  -- between these two
+    PRIMARY KEY (run_id, number, measure)
+) WITHOUT ROWID;
+
+-- The settings that a predicted change has other than the run. A change of the load alone has none.
+CREATE TABLE IF NOT EXISTS predicted_settings (
+    run_id            INTEGER NOT NULL REFERENCES runs(id),
+    number            INTEGER NOT NULL,  -- predictions.number
+    section           TEXT,              -- FPM's pool; NULL: Apache has none
+    name              TEXT NOT NULL,     -- 'pm.max_children', 'MaxRequestWorkers'
+    value             TEXT NOT NULL
+);
+CREATE INDEX IF NOT EXISTS predicted_settings_run ON predicted_settings (run_id);
 
 -- Messages of mpmstat during the recording: warnings and errors.
 CREATE TABLE IF NOT EXISTS notes (

@@ -56,7 +56,7 @@ static const struct table of_run[] = {
 };
 /* What is of a whole run, and cannot be added up. */
 static const char *const of_whole_run[] = { "client_results", "client_requests", "generators",
-                                            "output" };
+                                            "output", "predictions", "predicted_settings" };
 /* Rows of the run that is made, which is the latest, and of its servers. */
 #define OF_RUN    "run_id = (SELECT max(id) FROM runs)"
 #define OF_SERVER "server_id IN (SELECT id FROM servers WHERE " OF_RUN ")"

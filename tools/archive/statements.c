@@ -35,6 +35,10 @@ static const struct { int table; const char *sql; } changes[] = {
     [SET_TOOL - TABLE_COUNT] = { TABLE_RUNS, "UPDATE runs SET tool = :tool WHERE id = :id" },
     [CLEAR_FINDINGS - TABLE_COUNT] = { TABLE_FINDINGS,
         "DELETE FROM findings WHERE run_id = :run_id" },
+    [CLEAR_PREDICTION - TABLE_COUNT] = { TABLE_PREDICTIONS,
+        "DELETE FROM predictions WHERE run_id = :run_id AND number = :number" },
+    [CLEAR_PREDICTED_SETTINGS - TABLE_COUNT] = { TABLE_PREDICTED_SETTINGS,
+        "DELETE FROM predicted_settings WHERE run_id = :run_id AND number = :number" },
     [END_SERVER - TABLE_COUNT] = { TABLE_SERVERS,
         "UPDATE servers SET lost = :lost, restarts = :restarts, cpu_ns = :cpu_ns, unknown = "
         ":unknown, cgroup = :cgroup, memory_limit_bytes = :memory_limit_bytes, oom_kills = "

@@ -194,6 +194,23 @@ struct mst_archive_finding {
 int mst_archive_add_finding(struct mst_archive *a, int64_t run_id,
                             const struct mst_archive_finding *finding);
 
+/* What is predicted for a change: its row of one measure, and its settings. */
+struct mst_archive_prediction {
+    uint64_t    number;          /* of the change, from 1 */
+    const char *code;
+    uint64_t    clients, load_per_1000s;   /* one of them MST_UNKNOWN */
+    bool        by_client;
+    const char *measure;
+    uint64_t    predicted, low, high;
+};
+int mst_archive_add_prediction(struct mst_archive *a, int64_t run_id,
+                               const struct mst_archive_prediction *prediction);
+/* section NULL or "": none. */
+int mst_archive_add_predicted_setting(struct mst_archive *a, int64_t run_id, uint64_t number,
+                                      const char *section, const char *name, const char *value);
+/* Removes all rows of a change. */
+int mst_archive_clear_prediction(struct mst_archive *a, int64_t run_id, uint64_t number);
+
 int mst_archive_add_note(struct mst_archive *a, int64_t run_id, uint64_t wall_ns, const char *text);
 
 /* ---- what the lab writes of a study; as above ------------------------------------- */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/ledger_rows.h"
 #include "archive/archive.h"
 #include "archive/writer.h"
 #include "base/clock.h"
@@ -160,7 +161,8 @@ static void keep_findings(const char *path, const struct mst_summary *s)
 {
     char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
     struct mst_archive *archive = mst_archive_create(path, NULL, error);
-    bool kept = archive != NULL && mst_archive_clear_findings(archive, s->id) == 0;
+    bool kept = archive != NULL && mst_archive_clear_findings(archive, s->id) == 0 &&
+                mst_ledger_forget_advice(archive, s->id) == 0;
     size_t i;
 
     for (i = 0; i < s->finding_count && kept; i++) {
@@ -173,7 +175,9 @@ static void keep_findings(const char *path, const struct mst_summary *s)
             or_null(f->caused_by.subject),
         };
 
-        kept = mst_archive_add_finding(archive, s->id, &row) == 0;
+        kept = mst_archive_add_finding(archive, s->id, &row) == 0 &&
+               (f->predicted[0] == '\0' || f->ledger.setting_count == 0 ||
+                mst_ledger_write(archive, s->id, &f->ledger) == 0);
     }
     if (archive == NULL) {
         mst_warn("the archive does not get the findings: %s", error);

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analysis/ledger_rows.h"
+#include "archive/writer.h"
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
@@ -14,6 +16,7 @@
 #include "findings/findings.h"
 #include "memory/pool.h"
 #include "model/change.h"
+#include "model/note.h"
 #include "report/whatif.h"
 
 #define SWEEP_POINTS 9u   /* a curve's knee can be seen, and it takes a few seconds */
@@ -51,7 +54,7 @@ struct options {
     double         from, to;
     const char    *run, *archive;
     enum format { TEXT, JSON, HTML } format;
-    bool           help;
+    bool           keep, help;
     enum mst_colour colour;
 };
 
@@ -102,6 +105,7 @@ static int read_option(struct options *o, int option, char **argv)
     switch (option) {
     case MST_OPTION_SWEEP: return read_sweep(o, optarg);
     case MST_OPTION_RUN: o->run = optarg; return MST_EXIT_OK;
+    case MST_OPTION_KEEP: o->keep = true; return MST_EXIT_OK;
     case MST_OPTION_JSON: o->format = JSON; return MST_EXIT_OK;
     case MST_OPTION_FORMAT: return read_format(o, optarg);
     case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "whatif", optarg);
@@ -125,6 +129,8 @@ static int read_options(struct options *o, int argc, char **argv)
         return mst_usage_error("whatif", "it takes one archive, and got %d", argc - optind);
     if (o->change_count == 0 && o->swept == NULL)
         return mst_usage_error("whatif", "say what is different, as in --set pm.max_children=20");
+    if (o->keep && o->swept != NULL)
+        return mst_usage_error("whatif", "--keep keeps one prediction, and --sweep makes several");
     o->archive = argv[optind];
     return MST_EXIT_OK;
 }
@@ -215,6 +221,50 @@ static int predict(struct mst_whatif *w, const struct options *o, const struct m
     return MST_EXIT_OK;
 }
 
+/* ---- what is kept ---------------------------------------------------------------- */
+
+static bool is_same_load(const struct mst_model_load *a, const struct mst_model_load *b)
+{
+    return a->arrivals == b->arrivals && a->clients == b->clients && a->rate == b->rate;
+}
+
+/* The prediction as the archive keeps it: of what a later run tells. */
+static int note(struct mst_ledger_entry *e, const struct mst_whatif *w)
+{
+    const struct mst_model_run *r = w->recorded;
+
+    mst_model_note(e, w->prediction, w->changed, w->then);
+    snprintf(e->code, sizeof e->code, "%s", MST_LEDGER_BY_USER);
+    if (!mst_model_note_settings(e, r, w->changed))
+        return mst_usage_error("whatif", "--keep takes limits of workers and the load (--set, "
+                               "--clients, --load, --rate): whether a later run has the other "
+                               "changes cannot be told from its recording");
+    if (e->setting_count == 0 && is_same_load(&r->system.load, &w->changed->load))
+        return mst_usage_error("whatif", "there is nothing to keep: it is as it was recorded");
+    if (w->then->overloaded)
+        return mst_failed(MST_EXIT_BAD, "nothing is kept: requests come faster than they are "
+                          "answered, and how long they take depends on when the load ends");
+    return MST_EXIT_OK;
+}
+
+static int keep(const struct options *o, int64_t run_id, const struct mst_ledger_entry *e)
+{
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    struct mst_archive *archive = mst_archive_create(o->archive, mst_tell, error);
+    int status = MST_EXIT_OK;
+
+    if (archive == NULL)
+        return mst_failed(MST_EXIT_OUTPUT, "the prediction is not kept: %s", error);
+    if (mst_ledger_write(archive, run_id, e) != 0 || mst_archive_commit(archive) != 0)
+        status = mst_failed(MST_EXIT_OUTPUT, "the prediction is not kept: %s",
+                            mst_archive_error(archive));
+    mst_archive_close(archive, ignored);
+    if (status == MST_EXIT_OK)
+        mst_say_last("kept in %s: mpmstat compare sets beside it what a run with this change "
+                     "brings", o->archive);
+    return status;
+}
+
 /* ---- the archive ----------------------------------------------------------------- */
 
 /* The run of that name or number, else the latest. */
@@ -246,8 +296,9 @@ static int find_run(struct mst_summary *s, struct mst_archive *archive, const st
     return mst_failed(MST_EXIT_TARGET, "there is no run \"%s\" in %s", o->run, o->archive);
 }
 
+/* *e: what is to be kept, with --keep. */
 static int show(const struct options *o, const struct mst_summary *summary,
-                struct mst_archive *archive)
+                struct mst_archive *archive, struct mst_ledger_entry *e)
 {
     struct mst_model_run recorded;
     struct mst_prediction prediction = { 0 };
@@ -263,6 +314,8 @@ static int show(const struct options *o, const struct mst_summary *summary,
         mst_model_calibrate(&prediction, &recorded);
         status = predict(&w, o, &recorded);
     }
+    if (status == MST_EXIT_OK && o->keep && w.count > 0)
+        status = note(e, &w);
     if (status != MST_EXIT_OK)
         return status;
     mst_style_use(o->colour, STDOUT_FILENO);
@@ -279,28 +332,35 @@ static int show(const struct options *o, const struct mst_summary *summary,
     return w.count > 0 ? MST_EXIT_OK : MST_EXIT_BAD;
 }
 
+static int whatif(const struct options *o)
+{
+    struct mst_summary summary = { 0 };
+    struct mst_ledger_entry kept = { 0 };
+    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
+    struct mst_archive *archive = mst_archive_read(o->archive, error);
+    int64_t run_id;
+    int status;
+
+    if (archive == NULL)
+        return mst_failed(MST_EXIT_TARGET, "%s", error);
+    status = find_run(&summary, archive, o);
+    if (status == MST_EXIT_OK)
+        status = show(o, &summary, archive, &kept);
+    run_id = summary.id;
+    mst_summary_free(&summary);
+    mst_archive_close(archive, ignored);
+    return status == MST_EXIT_OK && o->keep ? keep(o, run_id, &kept) : status;
+}
+
 int mst_verb_whatif(int argc, char **argv)
 {
     struct options o = { .pool = mst_pool_new(NULL) };
-    struct mst_summary summary = { 0 };
-    struct mst_archive *archive;
-    char error[MST_ERROR_MAX], ignored[MST_ERROR_MAX];
     int status = read_options(&o, argc, argv);
 
-    if (status == MST_EXIT_OK && o.help) {
+    if (status == MST_EXIT_OK && o.help)
         fputs(help, stdout);
-    } else if (status == MST_EXIT_OK) {
-        archive = mst_archive_read(o.archive, error);
-        if (archive == NULL) {
-            status = mst_failed(MST_EXIT_TARGET, "%s", error);
-        } else {
-            status = find_run(&summary, archive, &o);
-            if (status == MST_EXIT_OK)
-                status = show(&o, &summary, archive);
-            mst_summary_free(&summary);
-            mst_archive_close(archive, ignored);
-        }
-    }
+    else if (status == MST_EXIT_OK)
+        status = whatif(&o);
     apr_pool_destroy(o.pool);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "findings/say.h"
 #include "memory/pool.h"
+#include "model/note.h"
 
 struct mst_foresight {
     apr_pool_t           *pool;
@@ -76,6 +77,7 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
     };
     size_t i;
 
+    mst_model_note(&f.ledger, p, system, then);
     for (i = 0; i < MST_FORESEEN_COUNT; i++) {
         f.now[i] = p->run->measured[told[i]];
         f.then[i] = mst_model_estimate_of(p, then, told[i]);

@@ -2,6 +2,7 @@
 #ifndef MPMSTAT_FORESIGHT_H
 #define MPMSTAT_FORESIGHT_H
 
+#include "analysis/ledger.h"
 #include "findings/inquiry.h"
 #include "model/predict.h"
 
@@ -17,6 +18,7 @@ struct mst_foreseen {
     double now[MST_FORESEEN_COUNT];    /* as measured: per second, and seconds. NAN */
     struct mst_model_estimate then[MST_FORESEEN_COUNT];
     uint64_t cpu_milli;            /* part of the CPUs that is in use then; MST_UNKNOWN */
+    struct mst_ledger_entry ledger;    /* load and measures; who names the change adds settings */
     const char *busier;            /* an end that would have more requests at once than was ever
                                     * seen; NULL: none would */
     double busier_now, busier_then;

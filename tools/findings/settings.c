@@ -195,6 +195,21 @@ uint64_t mst_setting_number(struct mst_inquiry *q, const struct mst_summary_serv
                                                        apache->workers_limit }, directive);
 }
 
+/* What is predicted is predicted of all settings that the advice has: the limit of workers is noted
+ * with the prediction, and the others go with it. */
+static void note_in_ledger(struct mst_finding *f)
+{
+    size_t i;
+
+    for (i = 0; i < f->changes.count && f->ledger.setting_count > 0; i++) {
+        const struct mst_setting *s = &f->changes.settings[i];
+
+        if (!mst_ledger_is_limit(s->name) &&
+            !mst_ledger_add_setting(&f->ledger, s->section, s->name, s->to))
+            f->ledger.setting_count = 0;
+    }
+}
+
 void mst_find_settings(struct mst_inquiry *q, size_t first)
 {
     size_t i;
@@ -212,6 +227,7 @@ void mst_find_settings(struct mst_inquiry *q, size_t first)
         if (mst_summary_is_php(server))
             find_pool(&of, f);
         change_what_is_advised(q, f, &f->changes, &of);
+        note_in_ledger(f);
         if (f->changes.count > 0 && purpose_of(f->code) != NULL)
             MST_ACTION(f, "%s", purpose_of(f->code));
         mst_say_changes(f->action, sizeof f->action, &f->changes, of_workers ? 1 : 0);

@@ -1,5 +1,6 @@
 /* workers.c - the rules for workers and accept queues that ran out, and for processes that were
  * started too slowly. See rules.h. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,14 +47,32 @@ static void note_foreseen(struct mst_finding *f, const struct mst_foreseen *fore
     mst_found_number(f, "predicted_p95_ns", in_ns(then[MST_FORESEEN_P95].value));
 }
 
-/* Action and prediction of a finding that workers ran out. */
+/* What is predicted for so many workers, for the archive. */
+static void note_ledger(struct mst_finding *f, const struct mst_workers_plan *plan,
+                        const char *pool, const char *directive)
+{
+    char workers[24];
+
+    if (!plan->foreseen.known || plan->workers == MST_UNKNOWN || plan->workers <= plan->now)
+        return;
+    f->ledger = plan->foreseen.ledger;
+    snprintf(f->ledger.code, sizeof f->ledger.code, "%s", mst_code_names[f->code]);
+    snprintf(workers, sizeof workers, "%" PRIu64, plan->workers);
+    if (!mst_ledger_add_setting(&f->ledger, pool, directive, workers))
+        f->ledger.setting_count = 0;
+}
+
+/* Action and prediction of a finding that workers ran out. pool: of an FPM; NULL: it has none of
+ * that name, or several that share the workers. */
 static void note_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
-                      const struct mst_summary_server *server, const char *directive)
+                      const struct mst_summary_server *server, const char *pool,
+                      const char *directive)
 {
     if (plan->why_not == NULL) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
         note_foreseen(f, &plan->foreseen);
+        note_ledger(f, plan, pool, directive);
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
         mst_found_number(f, "start_servers_too", mst_summary_spawns(server) ? 1 : MST_UNKNOWN);
     }
@@ -68,7 +87,8 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
     mst_plan_workers(&plan, q, server);
     if (plan.threaded)
         mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
-    note_plan(f, &plan, server, directive);
+    note_plan(f, &plan, server, server->pool_count == 1 ? server->pools[0].label : NULL,
+              directive);
 }
 
 /* Whether the limit is too low as well for the load of a server that started its processes too
@@ -321,7 +341,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
     mst_found_number(f, "limit_reached", pool->limit_reached);
     mst_say_pool(f, &q->b, pool);
     mst_plan_pool(&plan, q, pool);
-    note_plan(f, &plan, q->b.php, "pm.max_children");
+    note_plan(f, &plan, q->b.php, pool->label, "pm.max_children");
 }
 
 static bool find_pools(struct mst_inquiry *q)

@@ -13,25 +13,35 @@ const char *const mst_measure_names[MST_MEASURE_COUNT] = {
     [MST_MEASURE_P95] = "p95_seconds", [MST_MEASURE_P99] = "p99_seconds",
 };
 
+double mst_model_measured(const struct mst_summary *s, const struct mst_summary_server *front,
+                          bool by_client, enum mst_measure measure)
+{
+    static const enum mst_percentile percentiles[MST_MEASURE_COUNT] = {
+        [MST_MEASURE_P50] = MST_P50, [MST_MEASURE_P90] = MST_P90, [MST_MEASURE_P95] = MST_P95,
+        [MST_MEASURE_P99] = MST_P99,
+    };
+    const struct mst_summary_times *server = &front->phases[MST_PHASE_TOTAL];
+    const struct mst_summary_times *times = by_client ? &s->client.times : server;
+    uint64_t rate = mst_summary_rate_milli(s, front);
+
+    if (measure == MST_MEASURE_RATE)
+        return rate != MST_UNKNOWN ? (double)rate / 1000 : NAN;
+    if (by_client && (!s->client.known || s->client.corrected))
+        return NAN;
+    if (measure == MST_MEASURE_MEAN)
+        return mst_in_seconds(times->mean_ns != MST_UNKNOWN ? times->mean_ns : server->mean_ns);
+    return mst_in_seconds(mst_summary_percentile(times, percentiles[measure]));
+}
+
 void mst_building_measure(struct mst_model_run *r)
 {
-    static const struct { enum mst_measure measure; enum mst_percentile percentile; } known[] = {
-        { MST_MEASURE_P50, MST_P50 }, { MST_MEASURE_P90, MST_P90 }, { MST_MEASURE_P95, MST_P95 },
-        { MST_MEASURE_P99, MST_P99 },
-    };
     const struct mst_summary_client *c = &r->summary->client;
-    const struct mst_summary_times *server = &r->front->phases[MST_PHASE_TOTAL], *times;
-    size_t i;
+    enum mst_measure i;
 
     r->by_client = c->known && c->times.p50_ns != MST_UNKNOWN && !c->corrected;
     r->step = r->by_client ? mst_or_zero(mst_in_seconds(c->time_step_ns)) : 0;
-    times = r->by_client ? &c->times : server;
-    r->measured[MST_MEASURE_RATE] = (double)mst_summary_rate_milli(r->summary, r->front) / 1000;
-    r->measured[MST_MEASURE_MEAN] = mst_in_seconds(times->mean_ns != MST_UNKNOWN ? times->mean_ns
-                                                                                 : server->mean_ns);
-    for (i = 0; i < sizeof known / sizeof *known; i++)
-        r->measured[known[i].measure] =
-            mst_in_seconds(mst_summary_percentile(times, known[i].percentile));
+    for (i = 0; i < MST_MEASURE_COUNT; i++)
+        r->measured[i] = mst_model_measured(r->summary, r->front, r->by_client, i);
 }
 
 /* Prefork's and worker's connections keep a worker while they are idle. */

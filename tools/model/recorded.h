@@ -65,6 +65,11 @@ struct mst_model_run {
                                               * programs and other machines took. NAN */
 };
 
+/* What was measured of a run with that front server, as `measured` is: times by the load tool, or
+ * by the server. NAN: not known. */
+double mst_model_measured(const struct mst_summary *s, const struct mst_summary_server *front,
+                          bool by_client, enum mst_measure measure);
+
 /* False: SQLite failed. The system is the pool's. */
 bool mst_model_run_make(struct mst_model_run *r, const struct mst_summary *s, sqlite3 *db,
                        apr_pool_t *pool);

@@ -6,6 +6,7 @@
 
 #include "analysis/sequence.h"
 #include "analysis/thresholds.h"
+#include "report/comparison_ledger.h"
 #include "report/comparison_steps.h"
 #include "segment/format.h"
 
@@ -252,6 +253,7 @@ void mst_comparison_make(struct mst_comparison_table *t, char *const *gates, siz
     mst_comparison_by_name(t, gate_count == 0 && t->limit >= 0);
     judge(t, missing);
     mst_comparison_find_differences(t);
+    mst_comparison_find_predictions(t);
     mst_comparison_say(t);
 }
 

@@ -32,6 +32,8 @@ struct mst_comparison_name {
     enum mst_limit limit;            /* of the whole time, where there is one */
 };
 
+struct mst_comparison_prediction;
+
 struct mst_comparison_table {
     apr_pool_t *pool;
     struct mst_compare_side a, b;
@@ -46,6 +48,8 @@ struct mst_comparison_table {
     struct mst_list obstacles;       /* what forbids the comparison: clauses */
     struct mst_list warnings;        /* what else differs, or is to be known: clauses */
     size_t main_warning_count;       /* that short comparisons show: the first ones */
+    size_t prediction_count;         /* of A's runs, for what B changed: comparison_ledger.h */
+    struct mst_comparison_prediction *predictions;
     char   sentence[2048];           /* which is faster, and by how much; or what forbids it */
     bool   is_long;                  /* text shows all metrics and warnings */
     double limit;                    /* --fail-if-slower as a fraction; below 0: none */
@@ -84,9 +88,11 @@ size_t mst_comparison_rows(const struct mst_doc *doc, const struct mst_compariso
 /* Writes the rows of names of which it is certain that they differ. */
 void mst_comparison_put_names(const struct mst_doc *doc, const struct mst_comparison_table *t);
 
-/* What stands around them: the causes; what stars, brackets and A/A mean, and whose figures they
- * are; the warnings of that range. */
+/* What stands around them: the causes; what was predicted of B, and what came; what stars, brackets
+ * and A/A mean, and whose figures they are; the warnings of that range. */
 void mst_comparison_put_causes(const struct mst_doc *doc, const struct mst_comparison_table *t);
+void mst_comparison_put_predictions(const struct mst_doc *doc,
+                                    const struct mst_comparison_table *t);
 void mst_comparison_put_notes(const struct mst_doc *doc, const struct mst_comparison_table *t);
 void mst_comparison_put_warnings(const struct mst_doc *doc, const struct mst_comparison_table *t,
                                  size_t from, size_t to);

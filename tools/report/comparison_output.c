@@ -9,6 +9,7 @@
 #include "doc/table.h"
 #include "render/json_writer.h"
 #include "report/comparison.h"
+#include "report/comparison_ledger.h"
 
 /* ---- the table ------------------------------------------------------------------- */
 
@@ -196,6 +197,7 @@ void mst_comparison_text(struct mst_sink *sink, const struct mst_comparison_tabl
     mst_wrapped_styled(sink, t->obstacles.count > 0 ? MST_STYLE_WARNING : MST_STYLE_STRONG, "", 0,
                        MST_TEXT_WIDTH, t->sentence);
     mst_comparison_put_causes(&doc, t);
+    mst_comparison_put_predictions(&doc, t);
     mst_sink_char(sink, '\n');
     put_side(sink, 'A', &t->a);
     put_side(sink, 'B', &t->b);
@@ -223,6 +225,7 @@ void mst_comparison_markdown(struct mst_sink *sink, const struct mst_comparison_
 
     mst_markdown(sink, "**%s**\n", t->sentence);
     mst_comparison_put_causes(&doc, t);
+    mst_comparison_put_predictions(&doc, t);
     mst_comparison_rows(&doc, t, MST_COMPARISON_SHORT);
     mst_comparison_put_names(&doc, t);
     mst_comparison_put_notes(&doc, t);
@@ -423,6 +426,7 @@ void mst_comparison_json(struct mst_sink *sink, const struct mst_comparison_tabl
         put_json_row(j, &t->rows[i]);
     mst_json_end(j, ']');
     put_json_names(j, t);
+    mst_comparison_json_predictions(j, t);
     put_json_strings(j, "warnings", &t->warnings);
     mst_json_value(j, "fail_if_slower");
     put_real(j->out, t->limit >= 0 ? t->limit : NAN, "null");

@@ -50,6 +50,7 @@ static void put_section(struct mst_sink *sink, const struct mst_comparison_table
     mst_html(sink, "<section id=\"ab\">\n<h2>A and B</h2>\n<article class=\"card\">\n");
     mst_html(sink, "<p class=\"answer\">%s</p>\n", t->sentence);
     mst_comparison_put_causes(&doc, t);
+    mst_comparison_put_predictions(&doc, t);
     mst_html(sink, "<dl class=\"ab\">\n");
     put_side(sink, "A", &t->a);
     put_side(sink, "B", &t->b);
