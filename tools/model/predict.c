@@ -134,12 +134,13 @@ static const struct mst_model_use *find_limit(const struct mst_forecast *o,
     return limit;
 }
 
-/* As long as the load took. Where processes are started under load, its beginning counts as it does
- * in a recording. */
+/* As long as the load took, but of a long one the time in which so many requests come. Where
+ * processes are started under load, its beginning counts as it does in a recording. */
 static struct mst_simulation how_to_simulate(const struct mst_system *system,
                                              const struct mst_model_run *r)
 {
-    double seconds = fmin(r->seconds, SECONDS_MOST), warm_up = seconds * WARM_UP;
+    double most = fmin(REQUESTS_EACH / r->measured[MST_MEASURE_RATE], SECONDS_MOST);
+    double seconds = fmin(r->seconds, most), warm_up = seconds * WARM_UP;
     size_t i;
 
     for (i = 0; i < system->gate_count; i++)
