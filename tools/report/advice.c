@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "archive/archive.h"
 #include "doc/table.h"
 
 /* What is known stands out. */
@@ -16,24 +15,21 @@ static void put_row(struct mst_doc_table *t, const struct mst_advice *advice)
                  advice->uncertainty);
 }
 
-int mst_advice_put(const struct mst_doc *doc, const struct mst_report_run *run,
-                   char error[MST_ERROR_MAX])
+void mst_advice_put(const struct mst_doc *doc, const struct mst_sizing *sizing)
 {
     static const struct mst_doc_column columns[] = {
         { "directive", .kind = MST_DOC_LABEL }, { "advice", .kind = MST_DOC_WORDS },
     };
-    struct mst_sizing sizing;
     struct mst_doc_table t;
     size_t a;
 
-    if (!mst_sizing_make(&sizing, &run->summary, mst_archive_db(run->archive)))
-        return mst_archive_unreadable(run->archive, error);
+    if (sizing == NULL)
+        return;
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (a = 0; a < MST_ADVICE_COUNT; a++)
-        put_row(&t, &sizing.advice[a]);
+        put_row(&t, &sizing->advice[a]);
     mst_doc_table_end(&t, doc, "Sizing", "advice");
     mst_doc_space(doc);
-    return 0;
 }
 
 /* ---- the knee -------------------------------------------------------------------- */
