@@ -8,9 +8,9 @@
 /* Nothing where the summary has no sizing. */
 void mst_advice_put(const struct mst_doc *doc, const struct mst_sizing *sizing);
 
-/* Fits the Universal Scalability Law to the runs whose concurrency is known, and returns how many
- * they are. */
-size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report);
+/* mst_usl_fit() of the runs whose concurrency is known. Returns the levels. */
+struct mst_usl_point *mst_knee_fit(struct mst_usl *usl, size_t *levels,
+                                   const struct mst_report *report);
 
 /* Where more concurrency stops to help, from the runs whose concurrency is known; nothing of one
  * run. */
