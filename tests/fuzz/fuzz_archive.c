@@ -279,7 +279,7 @@ static bool report_run(struct mst_archive *a, int64_t id)
     char title[] = "run", error[MST_ERROR_MAX] = "";
     struct mst_report_run run = { .archive = a, .path = path, .title = title };
     const struct mst_report report = { .pool = mst_pool_new(NULL), .runs = &run, .count = 1 };
-    bool fine = mst_findings_summary(&run.summary, a, id, error) == 0;
+    bool fine = mst_findings_sizing(&run.summary, a, id, error) == 0;
 
     if (fine)
         fine = report_all(&report) && export_all(a, &run.summary);

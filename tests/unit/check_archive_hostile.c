@@ -185,7 +185,7 @@ static int report_run(struct mst_archive *a, int64_t id, char error[MST_ERROR_MA
     char title[] = "run";
     struct mst_report_run run = { .archive = a, .path = path, .title = title };
     const struct mst_report report = { .pool = memory_of_test(), .runs = &run, .count = 1 };
-    int status = mst_findings_summary(&run.summary, a, id, error);
+    int status = mst_findings_sizing(&run.summary, a, id, error);
 
     if (status == 0)
         status = report_all(&report, error);

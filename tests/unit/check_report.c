@@ -13,6 +13,7 @@
 #include "harness.h"
 #include "made_report.h"
 #include "render/script.h"
+#include "report/advice.h"
 #include "report/cells.h"
 #include "doc/markup.h"
 #include "report/metrics.h"
@@ -653,6 +654,39 @@ START_TEST(test_metrics)
 }
 END_TEST
 
+/* Of runs with 4, 8 and 16 concurrent requests, and as many requests a second. */
+static const struct { uint64_t rates[3]; const char *text; } knees[] = {
+    { { 40, 80, 160 }, "Not known: with 16 concurrent requests, the most here, the throughput "
+      "still grows. It is 160 requests/s." },
+    { { 40, 78, 80 }, "From 8 concurrent requests on, more hardly add throughput. It is 78.0 "
+      "requests/s there, and at most 80.0, with 16." },
+    { { 0, 0, 80 }, "Not known: it takes runs of different concurrency." },
+};
+
+START_TEST(test_the_knee)
+{
+    struct mst_report_run runs[3] = { { .path = NULL } };
+    struct mst_report report = { .pool = memory_of_test(), .runs = runs, .count = 3 };
+    struct text text = { 0 };
+    struct mst_sink sink;
+    struct mst_doc doc;
+    size_t i;
+
+    for (i = 0; i < 3; i++) {
+        runs[i].summary.complete = true;
+        runs[i].summary.client.known = true;
+        runs[i].summary.client.concurrency = 4u << i;
+        runs[i].summary.client.requests_per_1000s = 1000 * knees[_i].rates[i];
+    }
+    mst_sink_init(&sink, keep, &text);
+    doc = mst_doc_text(&sink, 400);
+    mst_knee_put(&doc, &report);
+    mst_sink_flush(&sink);
+    ck_assert_msg(strstr(text.bytes, knees[_i].text) != NULL, "%s", text.bytes);
+    free(text.bytes);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("report");
@@ -678,6 +712,7 @@ int main(void)
     tcase_add_test(tests, test_text_of_long_program_names);
     tcase_add_test(tests, test_interrupted_run);
     tcase_add_test(tests, test_metrics);
+    tcase_add_loop_test(tests, test_the_knee, 0, (int)(sizeof knees / sizeof *knees));
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

@@ -72,6 +72,7 @@ START_TEST(test_gate_as_erlang_says)
     near(r.gates[0].inside, 0.8 * c, 0.02);
     near(r.gates[0].waiting, cases[_i].rate * wait, 0.05);
     near(r.gates[0].full, cases[_i].waits, 0.02);
+    ck_assert_uint_eq(r.gates[0].most, cases[_i].servers);
     near(r.at_ends[0], 0.8 * c, 0.02);
     ck_assert(!r.overloaded);
 }

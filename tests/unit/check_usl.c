@@ -1,6 +1,5 @@
-/* check_usl.c - the Universal Scalability Law, fitted to points of laws that are known. */
-#include <math.h>
-
+/* check_usl.c - the Universal Scalability Law, fitted to points of laws that are known, and the
+ * knee among points. */
 #include "analysis/usl.h"
 #include "harness.h"
 #include "stats/random.h"
@@ -25,34 +24,54 @@ static size_t points_of(struct mst_usl_point *points, const double *levels, size
     return count;
 }
 
-START_TEST(test_usl)
+START_TEST(test_the_law)
 {
     static const double levels[] = { 64, 1, 2, 4, 8, 16, 32, 64, 32 };
-    static const double rising[] = { 1, 2, 3, 4, 5 };
     struct mst_usl_point points[9];
     struct mst_usl usl;
-    double knee = sqrt(0.95 / 0.002);   /* 21.8 */
 
-    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0));
-    ck_assert_int_eq(usl.knee, MST_KNEE_KNOWN);
+    ck_assert_uint_eq(mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0)), 7);
+    ck_assert(usl.fits);
     ck_assert_double_eq_tol(usl.gamma, 100, 1e-6);
     ck_assert_double_eq_tol(usl.alpha, 0.05, 1e-6);
     ck_assert_double_eq_tol(usl.beta, 0.002, 1e-6);
-    ck_assert_double_eq_tol(usl.at, knee, 1e-3);
-
-    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0.05));
-    ck_assert_int_eq(usl.knee, MST_KNEE_KNOWN);
-    ck_assert_msg(usl.from < knee && knee < usl.to, "%g to %g", usl.from, usl.to);
-
-    /* Never past the knee, and noisy: it cannot be told. */
-    mst_usl_fit(&usl, points, points_of(points, rising, 5, 0.0001, 0.1));
-    ck_assert_int_eq(usl.knee, MST_KNEE_BEYOND);
-    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0, 0));
-    ck_assert_int_eq(usl.knee, MST_KNEE_BEYOND);
+    /* 513 with 16, 510 with 32, and 424 with 8. */
+    ck_assert_double_eq(points[usl.best].concurrency, 16);
+    ck_assert_double_eq(points[usl.knee].concurrency, 16);
+    mst_usl_fit(&usl, points, points_of(points, levels, 9, 0.002, 0.02));
+    ck_assert_double_eq_tol(usl.gamma, 100, 5);
     mst_usl_fit(&usl, points, 3);
-    ck_assert_int_eq(usl.knee, MST_KNEE_FEW_POINTS);
-    mst_usl_fit(&usl, points, 0);
-    ck_assert_int_eq(usl.knee, MST_KNEE_FEW_POINTS);
+    ck_assert(!usl.fits);
+    ck_assert_uint_eq(mst_usl_fit(&usl, points, 0), 0);
+    ck_assert(!usl.fits);
+}
+END_TEST
+
+/* Throughputs with 1, 2, 4 and 8 concurrent requests, and which of them is the knee. */
+static const struct { double throughputs[4]; size_t knee, best; } curves[] = {
+    { { 10, 20, 40, 80 }, 3, 3 },
+    { { 10, 20, 38, 40 }, 2, 3 },
+    { { 10, 40, 30, 20 }, 1, 1 },
+    { { 40, 40, 40, 40 }, 0, 0 },
+};
+
+/* Two runs of each, of which the mean counts. */
+START_TEST(test_the_knee)
+{
+    struct mst_usl_point points[8];
+    struct mst_usl usl;
+    size_t i;
+
+    for (i = 0; i < 4; i++) {
+        double x = curves[_i].throughputs[i];
+
+        points[i] = (struct mst_usl_point){ (double)(1u << i), x * 1.2 };
+        points[7 - i] = (struct mst_usl_point){ (double)(1u << i), x * 0.8 };
+    }
+    ck_assert_uint_eq(mst_usl_fit(&usl, points, 8), 4);
+    ck_assert_uint_eq(usl.knee, curves[_i].knee);
+    ck_assert_uint_eq(usl.best, curves[_i].best);
+    ck_assert_double_eq_tol(points[3].throughput, curves[_i].throughputs[3], 1e-9);
 }
 END_TEST
 
@@ -61,7 +80,8 @@ int main(void)
     Suite *suite = suite_create("usl");
     TCase *tests = tcase_create("usl");
 
-    tcase_add_test(tests, test_usl);
+    tcase_add_test(tests, test_the_law);
+    tcase_add_loop_test(tests, test_the_knee, 0, (int)(sizeof curves / sizeof *curves));
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

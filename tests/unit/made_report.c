@@ -72,7 +72,7 @@ void summarize(struct made *m)
     char error[MST_ERROR_MAX] = "";
 
     ck_assert_int_eq(mst_archive_commit(m->archive), 0);
-    ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_sizing(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
 }
 
 void end(struct made *m)

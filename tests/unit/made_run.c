@@ -132,7 +132,7 @@ void make(struct made *m, const struct run *r, const char *sql)
     if (sql != NULL)
         ck_assert_msg(sqlite3_exec(mst_archive_db(m->archive), sql, NULL, NULL, NULL) == SQLITE_OK,
                       "%s: %s", sql, sqlite3_errmsg(mst_archive_db(m->archive)));
-    ck_assert_msg(mst_findings_summary(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
+    ck_assert_msg(mst_findings_sizing(&m->s, m->archive, m->run_id, error) == 0, "%s", error);
 }
 
 void make_thinned(struct made *m, const struct run *r, const char *sql)

@@ -377,6 +377,7 @@ void mst_summary_free(struct mst_summary *s)
     free(s->servers);
     free(s->findings);
     free(s->needs);
+    free(s->sizing);
     free(s->notes);
     free(s->name);
     free(s->command_json);

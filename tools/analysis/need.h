@@ -34,9 +34,8 @@ struct mst_need {
     const char *why_not;        /* why it cannot be told; NULL: it can */
     bool     ran_out;           /* all were busy, and requests waited for one */
     uint64_t limit, max_busy;
-    uint64_t wanted;            /* at once; where they did not run out, as many as arrivals at
-                                 * random need for 99 % of the time. MST_UNKNOWN: more than there
-                                 * are, and an average does not tell how many */
+    uint64_t wanted;            /* at once; where they did not run out, max_busy. MST_UNKNOWN: more
+                                 * than there are, and an average does not tell how many */
     uint64_t advised;           /* the limit to set: as it is where it is enough, or more cannot
                                  * help. MST_UNKNOWN: higher, and it is not known how high */
     uint64_t memory_bytes;      /* of `wanted`, at most; MST_UNKNOWN */

@@ -69,7 +69,6 @@ static void count(struct reading *reading, const struct mst_walked *r, const str
     s->held.requests++;
     s->held.late += late;
     s->held.sum_ns += (double)r->held_ns;
-    s->held.squares += (double)r->held_ns * (double)r->held_ns;
 }
 
 /* Most requests have few intervals. Those of an older mpmstat tell of none: their `checks` is not

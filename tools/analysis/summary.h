@@ -139,7 +139,7 @@ struct mst_summary_pool {
 /* What kept a server's workers: an Apache's requests that had one, or a PHP's. */
 struct mst_summary_held {
     uint64_t requests, late;           /* late: those that ended after the load tool */
-    double   sum_ns, squares;          /* squares: the sum of their squares, ns^2 */
+    double   sum_ns;
 };
 
 struct mst_kept;
@@ -298,6 +298,7 @@ struct mst_summary {
     struct mst_need *needs;            /* in the order of the servers, a PHP behind its Apache */
     uint64_t needs_bytes;              /* memory of those on this machine, as far as it is known */
     uint64_t room_bytes;               /* MST_RAM_SHARE_MILLI of the machine's; MST_UNKNOWN */
+    struct mst_sizing *sizing;         /* advice on limits; NULL: nobody asked for it */
 };
 
 /* The runs of an archive, oldest first. 0, or -1 with a sentence. Free *ids. */

@@ -275,9 +275,7 @@
 /* Concurrencies that a fit of the Universal Scalability Law takes: one more than it has
  * parameters. */
 #define MST_USL_LEVELS             4u
-/* A knee known to lie between n and more than this times n is not known, nor is one at more than
- * this times the largest concurrency tried: the law does not foresee. */
-#define MST_KNEE_WIDEST            4.0
-#define MST_KNEE_FARTHEST          2.0
+/* A throughput that has so much of the highest one is nearly as high; so it is in capacity/. */
+#define MST_KNEE_NEARLY            0.9
 
 #endif

@@ -1,28 +1,25 @@
-/* usl.h - where more concurrency stops to help: a curve through several runs. */
+/* usl.h - throughput by concurrency, of several runs: a curve through them, and where more
+ * concurrency stops to help. */
 #ifndef MPMSTAT_USL_H
 #define MPMSTAT_USL_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* ---- the Universal Scalability Law ------------------------------------------------
- *
- * N. J. Gunther's: X(N) = gamma N / (1 + alpha (N - 1) + beta N (N - 1)); N clients
- * that wait for each answer, X the throughput; alpha is what they queue for, beta what
- * they cost each other. It has its maximum, the knee, at sqrt((1 - alpha) / beta). */
 struct mst_usl_point { double concurrency, throughput; };
 
-enum mst_knee { MST_KNEE_KNOWN, MST_KNEE_FEW_POINTS, MST_KNEE_NO_FIT, MST_KNEE_BEYOND };
 struct mst_usl {
-    enum mst_knee knee;
-    bool          fits;                     /* gamma, alpha, beta are there */
-    double        gamma, alpha, beta;
-    double        at, from, to;             /* the knee, and its 95 % interval */
+    size_t knee, best;    /* by number: the least concurrency with nearly the highest throughput,
+                           * and the one that has this; 0 where there are none */
+    /* The Universal Scalability Law, N. J. Gunther's: X(N) = gamma N / (1 + alpha (N - 1) +
+     * beta N (N - 1)); N clients that wait for each answer, X the throughput; alpha is what they
+     * queue for, beta what they cost each other. Least squares of the relative errors. */
+    bool   fits;          /* gamma, alpha, beta are there */
+    double gamma, alpha, beta;
 };
 
-/* Least squares of the relative errors. Reorders the points. */
-void mst_usl_fit(struct mst_usl *usl, struct mst_usl_point *points, size_t count);
-/* What came out, as a sentence. */
-void mst_usl_say(const struct mst_usl *usl, size_t points, char *text, size_t size);
+/* Makes the points one of each concurrency, in order, with the mean throughput. Returns how many
+ * these are. */
+size_t mst_usl_fit(struct mst_usl *usl, struct mst_usl_point *points, size_t count);
 
 #endif

@@ -143,14 +143,22 @@ static const char *title_of(apr_pool_t *pool, const struct mst_summary *s, const
                        several ? base : "", NULL);
 }
 
+static bool shows_sizing(const struct mst_report_options *o)
+{
+    return !o->trend && (o->format == MST_REPORT_HTML || o->format == MST_REPORT_MD ||
+                         o->format == MST_REPORT_TEXT);
+}
+
 /* Summarized, and added where it is wanted. */
 static int add_run(struct mst_report *report, const struct mst_report_options *o,
                    struct mst_archive *archive, const char *path, int64_t id)
 {
     struct mst_report_run run = { .archive = archive, .path = path }, *kept;
     char error[MST_ERROR_MAX];
+    int status = shows_sizing(o) ? mst_findings_sizing(&run.summary, archive, id, error) :
+                                   mst_findings_summary(&run.summary, archive, id, error);
 
-    if (mst_findings_summary(&run.summary, archive, id, error) != 0) {
+    if (status != 0) {
         mst_error("%s", error);
         mst_summary_free(&run.summary);
         return MST_EXIT_TARGET;

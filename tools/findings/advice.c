@@ -1,28 +1,19 @@
-/* advice.c - advice on limits from a run's measurements: see advice.h.
- *
- * Little's law: the mean number of workers that requests hold is the rate at which
- * requests arrive times the mean time that each holds one, whatever the order and
- * the distribution. Where no request waits, the number held scatters about that mean as
- * Poisson's distribution does: 99 % of the time it is below mean + 2.33 sqrt(mean).
- */
+/* advice.c - advice on limits from a run's measurements: see advice.h. */
 #include "findings/advice.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
-#include "base/clock.h"
 #include "console/format.h"
 #include "findings/chains.h"
 #include "findings/demand.h"
-#include "findings/inquiry.h"
 #include "findings/needs.h"
 #include "findings/plan.h"
 #include "findings/say.h"
-#include "stats/distribution.h"
 
 static void cannot_tell(struct mst_advice *advice, const char *why)
 {
@@ -58,37 +49,6 @@ static void add_memory(struct mst_advice *advice, const struct mst_per_process *
 
 /* ---- workers --------------------------------------------------------------------- */
 
-/* With a figure more than the product has, so that a reader can multiply. */
-static struct mst_formatted rate_text(double rate)
-{
-    struct mst_formatted text;
-
-    snprintf(text.text, sizeof text.text, rate < 1e4 ? "%.4g" : "%.0f", rate);
-    return text;
-}
-
-/* Says how many requests there were at once on average, waiting and with a worker. Returns how
- * many. */
-static double add_at_once(char *text, size_t size, const struct mst_summary_server *server,
-                          const struct mst_demand *d)
-{
-    double waited = (double)mst_demand_waiting(server)->mean_ns / (double)MST_NS_PER_S;
-    double all = mst_demand_at_once(server, d);
-
-    if (!mst_keepalive_holds(server))
-        mst_say(text, size, "%s/s x (%s held + %s waited) = %s requests at once",
-            rate_text(d->rate).text, mst_format_seconds(d->held).text,
-            mst_format_seconds(waited).text,
-            mst_format_real(all).text);
-    else
-        mst_say(text, size, "%s workers busy on average (%s of them with idle keep-alive "
-            "connections) + %s/s x %s waited = %s at once",
-            mst_format_milli(server->mean_busy_milli).text,
-            mst_format_milli(server->mean_state_milli[MST_STATE_KEEPALIVE]).text,
-            rate_text(d->rate).text, mst_format_seconds(waited).text, mst_format_real(all).text);
-    return all;
-}
-
 /* The advice on a server's workers that the findings have already: that of its need where the run
  * has several servers, else that of its finding. workers: the limit to set; MST_UNKNOWN: there is
  * no such number. action: what to do, or why more cannot help. predicted: what that changes. */
@@ -111,122 +71,159 @@ static struct said said_of(const struct mst_summary *run, const struct mst_summa
     return (struct said){ mst_finding_number(f, "workers_advised"), f->action, f->predicted };
 }
 
-/* Requests waited for workers. Enough would be a worker for each request that was there on average,
- * with a worker or waiting. Where the limit is as high already, requests waited at times only, and
- * an average gives no number. A number that a finding advises is used instead of the average. */
-static void advise_more(struct mst_advice *advice, const struct mst_summary *run,
-                        const struct mst_summary_server *server, const struct mst_demand *d)
+/* Requests waited for workers, and a finding has what to do. */
+static void repeat(struct mst_advice *advice, const struct mst_summary_server *server,
+                   const struct said *said, const char *why_unforeseen)
 {
-    const struct said said = said_of(run, server);
     uint64_t limit = server->workers_limit != MST_UNKNOWN ? server->workers_limit
                                                           : server->max_busy;
-    uint64_t up_to = said.workers;
-    char at_once[256], now[32] = "now", most[64] = "";
-    double all = ceil(add_at_once(at_once, sizeof at_once, server, d));
+    char now[32] = "now";
 
     advice->known = true;
     if (server->workers_limit != MST_UNKNOWN)
         snprintf(now, sizeof now, "%" PRIu64, limit);
-    if (up_to != MST_UNKNOWN && up_to <= limit) {
-        MST_SAY(advice->answer, "%s, as it is", now);
-        MST_SAY(advice->arithmetic, "%s", said.action);
-        return;
-    }
-    if (up_to != MST_UNKNOWN) {
-        if ((double)up_to > all)
-            snprintf(most, sizeof most, " on average, and up to %" PRIu64, up_to);
-        all = (double)up_to;
-    }
-    if (all > (double)limit) {
-        MST_SAY(advice->answer, "more than %s: up to %.0f", now, all);
-        MST_SAY(advice->arithmetic, "Requests waited for workers. %s%s: with a worker each, none "
-            "of them would have waited.", at_once, most);
-    } else {
+    if (said->workers == MST_UNKNOWN)
         MST_SAY(advice->answer, "more than %s", now);
-        MST_SAY(advice->arithmetic, "Requests waited for workers. %s, on average, for %" PRIu64
-            " workers: at times there were more, and a mean does not tell how many.", at_once,
-            limit);
-    }
-    if (said.predicted[0] != '\0')
-        MST_SAY(advice->uncertainty, "Predicted: %s. ", said.predicted);
+    else if (said->workers <= limit)
+        MST_SAY(advice->answer, "%s, as it is", now);
     else
-        MST_SAY(advice->uncertainty, "This holds if a request takes no longer with more workers, "
-            "which only a run with more of them can show, and for as many clients as in this "
-            "run. ");
+        MST_SAY(advice->answer, "more than %s: up to %" PRIu64, now, said->workers);
+    MST_SAY(advice->arithmetic, "%s", said->action);
+    if (said->predicted[0] != '\0')
+        MST_SAY(advice->uncertainty, "Predicted: %s. ", said->predicted);
+    else if (why_unforeseen != NULL)
+        MST_SAY(advice->uncertainty, "Nothing is predicted of this run: %s. ", why_unforeseen);
+}
+
+/* Nothing is simulated: what was seen is all that is known. */
+static void advise_seen(struct mst_advice *advice, const struct mst_summary_server *server,
+                        const char *why_not)
+{
+    char limit[32] = "";
+
+    if (server->workers_limit != MST_UNKNOWN)
+        MST_SAY(limit, " of %" PRIu64, server->workers_limit);
+    MST_SAY(advice->answer, "not known; %" PRIu64 " busy at most", server->max_busy);
+    MST_SAY(advice->arithmetic, "The samples found at most %" PRIu64 "%s workers busy, and "
+            "requests %swaited for one. No simulation of this run tells how many are enough: %s.",
+            server->max_busy, limit, mst_demand_ran_out(server) ? "" : "hardly ", why_not);
 }
 
 static void advise_enough(struct mst_advice *advice, const struct mst_summary_server *server,
-                          const struct mst_demand *d)
+                          const struct mst_workers_enough *enough)
 {
+    const struct mst_model_least *least = &enough->least;
+    char filled[64] = "", said[384];
+
     advice->known = true;
-    MST_SAY(advice->answer, "%" PRIu64 " for this load", mst_demand_enough(server, d));
-    MST_SAY(advice->arithmetic, "%s requests/s x %s held = %s workers on average. If requests "
-        "arrive at random, the number is at most %.0f for 99 %% of the time. The samples found "
-        "at most %s busy.",
-        rate_text(d->rate).text, mst_format_seconds(d->held).text,
-        mst_format_real(d->workers).text, mst_poisson_most(d->high),
-        mst_format_count(server->max_busy).text);
-    MST_SAY(advice->uncertainty, "The 95 %% interval of the mean is %s to %s. For another rate, "
-        "multiply the time held by that rate. ", mst_format_real(d->low).text,
-        mst_format_real(d->high).text);
-}
-
-static bool advise_workers(struct mst_advice *advice, const struct mst_summary *run,
-                           const struct mst_summary_server *server, sqlite3 *db, uint64_t ram)
-{
-    struct mst_demand d = mst_demand_of(run, server);
-    struct mst_per_process process;
-    const char *why;
-
-    if (!mst_per_process_read(&process, db, server->id))
-        return false;
-    why = mst_demand_obstacle(run, server, &d);
-    if (why != NULL)
-        cannot_tell(advice, why);
-    else if (mst_demand_ran_out(server))
-        advise_more(advice, run, server, &d);
+    if (enough->workers > least->limit)
+        MST_SAY(filled, " (%" PRIu64 " fill its processes)", enough->workers);
+    MST_SAY(advice->answer, "%" PRIu64 " for this load", enough->workers);
+    if (least->limit == least->at_once)
+        MST_SAY(said, "up to %" PRIu32 " requests want a worker at once%s. With fewer workers they "
+                "take more than 3 %% longer", least->at_once, filled);
     else
-        advise_enough(advice, server, &d);
-    if (advice->known)
-        add_memory(advice, &process, ram, mst_summary_is_threaded(server));
-    return true;
+        MST_SAY(said, "with %" PRIu32 " workers%s a request waits %s for one and takes %s, on "
+                "average. With a worker for each (up to %" PRIu32 " at once) it takes no more than "
+                "3 %% less, and with fewer it takes longer", least->limit, filled,
+                mst_format_seconds(least->wait).text, mst_format_seconds(least->mean).text,
+                least->at_once);
+    MST_SAY(advice->arithmetic, "Simulated: %s. The samples found at most %s busy.", said,
+            mst_format_count(server->max_busy).text);
+    MST_SAY(advice->uncertainty, "mpmstat whatif simulates other loads. ");
 }
 
-static void add_pool(struct mst_advice *advice, const struct mst_finding *f)
+/* How many are enough; where that is not known, how many were busy. */
+static void advise_number(struct mst_advice *advice, struct mst_inquiry *q,
+                          const struct mst_summary_server *server)
+{
+    struct mst_workers_enough enough;
+
+    mst_plan_enough(&enough, q, server, NULL);
+    if (enough.why_not == NULL)
+        advise_enough(advice, server, &enough);
+    else if (server->max_busy != MST_UNKNOWN)
+        advise_seen(advice, server, enough.why_not);
+    else
+        cannot_tell(advice, enough.why_not);
+}
+
+static void advise_workers(struct mst_advice *advice, struct mst_inquiry *q,
+                           const struct mst_summary_server *server, uint64_t ram)
+{
+    const struct said said = said_of(q->s, server);
+    struct mst_per_process process;
+
+    q->failed |= !mst_per_process_read(&process, q->db, server->id);
+    if (mst_demand_ran_out(server) && said.action[0] != '\0')
+        repeat(advice, server, &said, mst_why_unforeseen(q));
+    else
+        advise_number(advice, q, server);
+    if (server->max_busy != MST_UNKNOWN)
+        add_memory(advice, &process, ram, mst_summary_is_threaded(server));
+}
+
+/* ---- pools ----------------------------------------------------------------------- */
+
+static void add_pool(struct mst_advice *advice, const char *pool, uint64_t workers)
 {
     size_t used = strlen(advice->answer);
-    uint64_t workers = mst_finding_number(f, "workers_advised");
+    char many[32] = "more than now";
 
-    mst_say(advice->answer + used, sizeof advice->answer - used, "%s%s: ", used > 0 ? "; " : "",
-            f->subject);
-    used = strlen(advice->answer);
-    if (workers == MST_UNKNOWN)
-        mst_say(advice->answer + used, sizeof advice->answer - used, "more than now");
-    else
-        mst_say(advice->answer + used, sizeof advice->answer - used, "%" PRIu64, workers);
+    if (workers != MST_UNKNOWN)
+        snprintf(many, sizeof many, "%" PRIu64, workers);
+    mst_say(advice->answer + used, sizeof advice->answer - used, "%s%s: %s", used > 0 ? "; " : "",
+            pool, many);
 }
 
-/* Each of several pools has a limit of its own, and a finding where it ran out. */
-static void advise_pools(struct mst_advice *advice, const struct mst_summary *run,
-                         const struct mst_summary_server *php)
+/* That its workers ran out; NULL. */
+static const struct mst_finding *finding_of(const struct mst_summary *run,
+                                            const struct mst_summary_server *php,
+                                            const struct mst_summary_pool *pool)
 {
-    const struct mst_finding *first = NULL;
     size_t i;
 
     for (i = 0; i < run->finding_count; i++)
-        if (run->findings[i].code == MST_CODE_PHP_WORKERS && run->findings[i].of == php) {
-            add_pool(advice, &run->findings[i]);
-            first = first == NULL ? &run->findings[i] : first;
+        if (run->findings[i].code == MST_CODE_PHP_WORKERS && run->findings[i].of == php &&
+            strcmp(run->findings[i].subject, pool->label) == 0)
+            return &run->findings[i];
+    return NULL;
+}
+
+/* Each of several pools has a limit of its own. */
+static void advise_pools(struct mst_advice *advice, struct mst_inquiry *q,
+                         const struct mst_summary_server *php)
+{
+    const struct mst_finding *first = NULL, *f;
+    const struct mst_summary_pool *pool;
+    struct mst_workers_enough enough;
+    bool simulated = false;
+
+    for (pool = php->pools; pool < php->pools + php->pool_count; pool++) {
+        f = finding_of(q->s, php, pool);
+        if (f != NULL) {
+            add_pool(advice, pool->label, mst_finding_number(f, "workers_advised"));
+            first = first == NULL ? f : first;
+        } else if (mst_pool_was_used(pool)) {
+            mst_plan_enough(&enough, q, php, pool);
+            if (enough.why_not == NULL)
+                add_pool(advice, pool->label, enough.workers);
+            simulated |= enough.why_not == NULL;
         }
-    advice->known = true;
-    if (first != NULL) {
-        MST_SAY(advice->arithmetic, "%s", first->action[0] != '\0' ? first->action :
-                mst_finding_root(run, first)->text);
-        return;
     }
-    MST_SAY(advice->answer, "as they are");
-    MST_SAY(advice->arithmetic, "PHP-FPM has %zu pools, each with a limit of its own: in none of "
-            "them did requests wait for a worker for a good part of their time.", php->pool_count);
+    advice->known = true;
+    if (first != NULL)
+        MST_SAY(advice->arithmetic, "%s", first->action[0] != '\0' ? first->action :
+                mst_finding_root(q->s, first)->text);
+    else
+        MST_SAY(advice->arithmetic, "PHP-FPM has %zu pools, each with a limit of its own: in none "
+                "of them did requests wait for a worker for a good part of their time.",
+                php->pool_count);
+    if (simulated)
+        MST_SAY(advice->uncertainty, "Where nothing ran out it is simulated: with so many workers, "
+                "requests take no more than 3 %% longer than with a worker for each.");
+    else if (advice->answer[0] == '\0')
+        MST_SAY(advice->answer, "as they are");
 }
 
 /* ---- the accept queue ------------------------------------------------------------ */
@@ -267,36 +264,52 @@ static void advise_backlog(struct mst_advice *advice, const struct mst_summary *
 
 /* ---- all of it ------------------------------------------------------------------- */
 
-bool mst_sizing_make(struct mst_sizing *sizing, const struct mst_summary *run, sqlite3 *db)
+/* What PHP's row says where PHP has no limit to set; NULL: it has one. */
+static const char *no_limit(const struct mst_inquiry *q, const struct mst_summary_server *php)
+{
+    if (php == NULL)
+        return q->s->need_count > 0 ? "no PHP that works for this server was recorded" :
+               "no PHP was recorded: its extension was not loaded, or its board was not among the "
+               "targets";
+    return php->sapi_kind == MST_SAPI_FPM ? NULL : "this PHP is not PHP-FPM: it has no such limit";
+}
+
+static void make(struct mst_sizing *sizing, struct mst_inquiry *q, uint64_t ram)
+{
+    const struct mst_summary_server *front = mst_summary_front(q->s);
+    const struct mst_summary_server *php = mst_summary_behind(q->s);
+    struct mst_advice *advice = sizing->advice;
+    const char *why_not = no_limit(q, php);
+
+    advise_backlog(&advice[MST_ADVICE_BACKLOG], q->s, front);
+    if (front == NULL || mst_summary_is_php(front))
+        cannot_tell(&advice[MST_ADVICE_WORKERS], "no Apache was recorded");
+    else
+        advise_workers(&advice[MST_ADVICE_WORKERS], q, front, ram);
+    if (why_not != NULL)
+        cannot_tell(&advice[MST_ADVICE_PHP], why_not);
+    else if (php->pool_count > 1 && mst_pools_matter(php))
+        advise_pools(&advice[MST_ADVICE_PHP], q, php);
+    else
+        advise_workers(&advice[MST_ADVICE_PHP], q, php, ram);
+}
+
+void mst_find_sizing(struct mst_inquiry *q)
 {
     static const char *const directives[MST_ADVICE_COUNT] = {
         [MST_ADVICE_WORKERS] = "MaxRequestWorkers", [MST_ADVICE_PHP] = "pm.max_children",
         [MST_ADVICE_BACKLOG] = "ListenBacklog",
     };
-    const struct mst_summary_server *front = mst_summary_front(run);
-    const struct mst_summary_server *php = mst_summary_behind(run);
-    struct mst_advice *advice = sizing->advice;
+    struct mst_sizing *sizing = calloc(1, sizeof *sizing);
     uint64_t ram;
     int i;
 
-    memset(sizing, 0, sizeof *sizing);
+    q->s->sizing = sizing;
+    if (sizing == NULL || !mst_ram_read(&ram, q->db, q->s->id)) {
+        q->failed = true;
+        return;
+    }
     for (i = 0; i < MST_ADVICE_COUNT; i++)
-        advice[i].directive = directives[i];
-    if (!mst_ram_read(&ram, db, run->id))
-        return false;
-    advise_backlog(&advice[MST_ADVICE_BACKLOG], run, front);
-    if (front == NULL || mst_summary_is_php(front))
-        cannot_tell(&advice[MST_ADVICE_WORKERS], "no Apache was recorded");
-    else if (!advise_workers(&advice[MST_ADVICE_WORKERS], run, front, db, ram))
-        return false;
-    if (php == NULL)
-        cannot_tell(&advice[MST_ADVICE_PHP], run->need_count > 0 ?
-                    "no PHP that works for this server was recorded" :
-                    "no PHP was recorded: its extension was not loaded, or its board was not among "
-                    "the targets");
-    else if (php->pool_count > 1 && mst_pools_matter(php))
-        advise_pools(&advice[MST_ADVICE_PHP], run, php);
-    else if (!advise_workers(&advice[MST_ADVICE_PHP], run, php, db, ram))
-        return false;
-    return true;
+        sizing->advice[i].directive = directives[i];
+    make(sizing, q, ram);
 }

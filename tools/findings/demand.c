@@ -12,82 +12,40 @@
 
 /* ---- demand ---------------------------------------------------------------------- */
 
-/* The interval takes requests as independent of each other. Those that ended after the load
- * are none of its rate; another machine's clock does not tell which these are. */
+/* Requests that ended after the load are none of its rate; another machine's clock does not tell
+ * which these are. */
 struct mst_demand mst_demand_of(const struct mst_summary *run,
                                 const struct mst_summary_server *server)
 {
     const struct mst_summary_held *held = &server->held;
     double seconds = (double)mst_summary_under_load_ns(run, server) / (double)MST_NS_PER_S;
-    double n = (double)held->requests, mean, squares, relative;
     struct mst_demand d = { .requests = held->requests };
 
     if (held->requests == 0 || held->sum_ns <= 0)
         return d;
-    mean = held->sum_ns / n / (double)MST_NS_PER_S;
-    squares = held->squares / n / 1e18;
-    d.held = mean;
-    d.held_deviation = squares > mean * mean ? sqrt(squares - mean * mean) : 0;
-    d.seconds = seconds;
+    d.held = held->sum_ns / (double)held->requests / (double)MST_NS_PER_S;
     d.rate = (double)(held->requests - (server->local ? held->late : 0)) / seconds;
-    d.workers = d.rate * d.held;
-    relative = MST_NORMAL_95_BOTH_SIDES * sqrt((1 + pow(d.held_deviation / d.held, 2)) / n);
-    d.low = d.workers * (1 - relative);
-    d.high = d.workers * (1 + relative);
     return d;
 }
 
 const char *mst_demand_obstacle(const struct mst_summary *run,
-                                const struct mst_summary_server *server,
-                                const struct mst_demand *d)
+                                const struct mst_summary_server *server, uint64_t requests)
 {
     if (run->duration_ns == MST_UNKNOWN || run->duration_ns < MST_SIZING_RUN_MIN_NS)
         return "the run was shorter than two seconds, or did not come to its end";
-    if (d->requests < MST_SIZING_REQUESTS_MIN)
+    if (requests < MST_SIZING_REQUESTS_MIN)
         return "fewer than 100 requests were recorded";
     return server->lost != 0 ? "records of requests were lost, or it is not known how many" : NULL;
-}
-
-const struct mst_summary_times *mst_demand_waiting(const struct mst_summary_server *server)
-{
-    return &server->phases[mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE];
 }
 
 bool mst_demand_ran_out(const struct mst_summary_server *server)
 {
     uint64_t total = server->phases[MST_PHASE_TOTAL].sum_ns;
+    enum mst_phase wait = mst_summary_is_php(server) ? MST_PHASE_PHP_WAIT : MST_PHASE_QUEUE;
 
     return total != MST_UNKNOWN && total > 0 && mst_summary_is_short(server) &&
            mst_summary_waits(server) &&
-           (double)mst_demand_waiting(server)->sum_ns > MST_FINDING_MILLI / 1000.0 * (double)total;
-}
-
-bool mst_keepalive_holds(const struct mst_summary_server *server)
-{
-    uint64_t idle = server->mean_state_milli[MST_STATE_KEEPALIVE], busy = server->mean_busy_milli;
-
-    return idle != MST_UNKNOWN && busy != MST_UNKNOWN &&
-           (double)idle > MST_KEEPALIVE_SHARE_MILLI / 1000.0 * (double)busy;
-}
-
-double mst_demand_at_once(const struct mst_summary_server *server, const struct mst_demand *d)
-{
-    double waited = (double)mst_demand_waiting(server)->mean_ns / (double)MST_NS_PER_S;
-
-    return mst_keepalive_holds(server) ?
-           (double)server->mean_busy_milli / 1000 + d->rate * waited : d->rate * (d->held + waited);
-}
-
-double mst_poisson_most(double mean)
-{
-    return ceil(mean + MST_NORMAL_99_ONE_SIDE * sqrt(mean));
-}
-
-uint64_t mst_demand_enough(const struct mst_summary_server *server, const struct mst_demand *d)
-{
-    double most = fmax(mst_poisson_most(d->high), (double)mst_known(server->max_busy));
-
-    return (uint64_t)fmin(most, MST_WORKERS_MOST);
+           (double)server->phases[wait].sum_ns > MST_FINDING_MILLI / 1000.0 * (double)total;
 }
 
 /* ---- memory ---------------------------------------------------------------------- */

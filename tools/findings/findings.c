@@ -7,6 +7,7 @@
 
 #include "analysis/thresholds.h"
 #include "base/array.h"
+#include "findings/advice.h"
 #include "findings/chains.h"
 #include "findings/fleet.h"
 #include "findings/needs.h"
@@ -169,6 +170,7 @@ static void find_of_server(struct mst_inquiry *q)
     const char *obstacle;
 
     obstacle = find_obstacle_of(q->b.front, &code);
+    q->obstacle = q->b.fleet ? NULL : obstacle;
     if (obstacle != NULL) {
         mst_find_needs(q);
         mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), q->s, obstacle);
@@ -205,7 +207,7 @@ static void find_all(struct mst_inquiry *q)
     if (q->b.front != NULL)
         mst_for_each_front(q, MST_FLEET_REQUESTS, find_failures);
     mst_find_memory(q);
-    obstacle = find_obstacle(q, &code);
+    q->obstacle = obstacle = find_obstacle(q, &code);
     if (obstacle != NULL) {
         mst_say_obstacle(mst_found(q, code, MST_CANNOT_TELL, 0), q->s, obstacle);
         if (q->b.front != NULL)
@@ -251,35 +253,44 @@ bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f)
     return true;
 }
 
-static int make(struct mst_summary *s, struct mst_archive *a, bool predicts,
+enum depth { CAUSES, PREDICTIONS, SIZING };
+
+static int make(struct mst_summary *s, struct mst_archive *a, enum depth depth,
                 char error[MST_ERROR_MAX])
 {
     struct mst_inquiry q = {
-        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s), .predicts = predicts,
+        .s = s, .db = mst_archive_db(a), .b = mst_budget_make(s), .predicts = depth > CAUSES,
     };
 
     find_all(&q);
     mst_needs_add_up(&q);
+    if (!q.failed)
+        conclude(s);
+    if (!q.failed && depth == SIZING)
+        mst_find_sizing(&q);
     mst_foresight_end(&q);
     mst_code_bills_free(&q.code);
-    if (q.failed)
-        return mst_archive_unreadable(a, error);
-    conclude(s);
-    return 0;
+    return q.failed ? mst_archive_unreadable(a, error) : 0;
 }
 
 int mst_findings_make(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    return make(s, a, true, error);
+    return make(s, a, PREDICTIONS, error);
 }
 
 int mst_findings_causes(struct mst_summary *s, struct mst_archive *a, char error[MST_ERROR_MAX])
 {
-    return make(s, a, false, error);
+    return make(s, a, CAUSES, error);
 }
 
 int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
                          char error[MST_ERROR_MAX])
 {
     return mst_summary_make(s, a, run_id, error) != 0 ? -1 : mst_findings_make(s, a, error);
+}
+
+int mst_findings_sizing(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                        char error[MST_ERROR_MAX])
+{
+    return mst_summary_make(s, a, run_id, error) != 0 ? -1 : make(s, a, SIZING, error);
 }

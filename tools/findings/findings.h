@@ -17,6 +17,10 @@ int mst_findings_causes(struct mst_summary *s, struct mst_archive *a, char error
 int mst_findings_summary(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
                          char error[MST_ERROR_MAX]);
 
+/* The same with s->sizing, which takes more simulations. */
+int mst_findings_sizing(struct mst_summary *s, struct mst_archive *a, int64_t run_id,
+                        char error[MST_ERROR_MAX]);
+
 /* Adds a finding that was made elsewhere, in its order, and makes the verdict of all. False: out of
  * memory. */
 bool mst_findings_add(struct mst_summary *s, const struct mst_finding *f);

@@ -34,11 +34,16 @@ static struct mst_foresight *begin(struct mst_inquiry *q)
 
 const struct mst_prediction *mst_foresee(struct mst_inquiry *q)
 {
-    if (!q->predicts)
+    if (!q->predicts || q->obstacle != NULL)
         return NULL;
     if (q->foresight == NULL)
         q->foresight = begin(q);
     return q->foresight->prediction.why_not == NULL ? &q->foresight->prediction : NULL;
+}
+
+const char *mst_why_unforeseen(const struct mst_inquiry *q)
+{
+    return q->foresight != NULL ? q->foresight->prediction.why_not : q->obstacle;
 }
 
 void mst_foresight_end(struct mst_inquiry *q)

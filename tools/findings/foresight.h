@@ -28,6 +28,8 @@ struct mst_foreseen {
  * the model takes from it what lets in one request at a time. NULL: the inquiry is not to predict,
  * or the run cannot be simulated. */
 const struct mst_prediction *mst_foresee(struct mst_inquiry *q);
+/* Why mst_foresee() said NULL: a sentence without its end, about the run ("it"). */
+const char *mst_why_unforeseen(const struct mst_inquiry *q);
 
 struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
                                     const struct mst_forecast *then);

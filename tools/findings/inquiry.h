@@ -17,6 +17,7 @@ struct mst_inquiry {
     struct mst_budget   b;
     struct mst_code_bills code;   /* of the PHP that was asked about last */
     bool                predicts; /* findings tell what their advice changes */
+    const char         *obstacle; /* why it is not known what requests waited for; NULL */
     struct mst_foresight *foresight;   /* foresight.h; NULL: not asked for yet */
     bool                failed;   /* SQLite failed, or memory ran out */
 };

@@ -1,18 +1,16 @@
 /* needs.c - what each of several servers needs of workers: see needs.h.
  *
- * The numbers are those of the findings and of the sizing advice: where workers ran out, of the
- * plan, else as many as the load's arrivals need.
+ * A load that went to several servers is not simulated: the numbers are what was seen. Where
+ * workers ran out they are the plan's, as in the findings.
  */
 #include "findings/needs.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "analysis/bottleneck.h"
 #include "analysis/resources.h"
 #include "analysis/thresholds.h"
 #include "base/array.h"
-#include "base/clock.h"
 #include "base/ratio.h"
 #include "base/saturate.h"
 #include "findings/change.h"
@@ -85,15 +83,15 @@ static void take_plan(struct mst_inquiry *q, struct mst_need *need,
     need->bound = bounds[plan->next];
 }
 
-/* Idle connections hold most of the workers. A further worker for each request that waits would be
- * enough on average. No plan is made for this case, so there is no action and no prediction. */
-static void take_keepalive(struct mst_need *need, const struct mst_demand *d)
+/* Idle connections hold most of the workers: wanted is what they held, and what waited beside them
+ * in the accept queue. No plan is made for this case, so there is no action and no prediction. */
+static void take_keepalive(struct mst_need *need)
 {
-    double wanted = ceil(mst_demand_at_once(need->server, d));
+    uint64_t queued = mst_known(need->server->max_listen_queue);
 
     need->bound = MST_BOUND_KEEPALIVE;
-    if (wanted > (double)mst_known(need->limit) && wanted < MST_WORKERS_MOST)
-        need->wanted = need->advised = (uint64_t)wanted;
+    if (queued > 0)
+        need->wanted = need->advised = mst_add_saturated(need->max_busy, queued);
 }
 
 static struct mst_need *add_need(struct mst_inquiry *q, const struct mst_summary_server *server,
@@ -115,30 +113,28 @@ static struct mst_need *add_need(struct mst_inquiry *q, const struct mst_summary
 }
 
 /* Where they did not run out. */
-static void take_enough(struct mst_need *need, uint64_t wanted)
+static void take_seen(struct mst_need *need)
 {
-    need->wanted = wanted;
-    need->advised = need->limit != MST_UNKNOWN && need->limit > wanted ? need->limit : wanted;
+    need->wanted = need->max_busy;
+    need->advised = need->limit != MST_UNKNOWN ? need->limit : need->max_busy;
 }
 
 /* Of the budget's front, or its PHP. */
 static void find_of(struct mst_inquiry *q, const struct mst_summary_server *server)
 {
-    struct mst_demand d = mst_demand_of(q->s, server);
     struct mst_need *need = add_need(q, server, NULL);
     struct mst_workers_plan plan;
 
-    if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, server, &d)) != NULL)
+    if (need == NULL ||
+        (need->why_not = mst_demand_obstacle(q->s, server, server->held.requests)) != NULL)
         return;
     need->ran_out = mst_demand_ran_out(server);
     if (!need->ran_out) {
-        take_enough(need, mst_demand_enough(server, &d));
+        take_seen(need);
     } else if (mst_starved_by_keepalive(server)) {
-        take_keepalive(need, &d);
+        take_keepalive(need);
     } else {
         mst_plan_workers(&plan, q, server);
-        if (plan.threaded)
-            mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         take_plan(q, need, &plan);
         if (need->bound == MST_BOUND_LIMIT && server != q->b.php && q->b.php != NULL &&
             mst_demand_ran_out(q->b.php))
@@ -161,20 +157,16 @@ static void find_of_pool(struct mst_inquiry *q, const struct mst_summary_server 
                          const struct mst_summary_pool *pool)
 {
     struct mst_need *need = add_need(q, php, pool);
-    double seconds = (double)mst_summary_under_load_ns(q->s, php) / (double)MST_NS_PER_S;
-    struct mst_demand d = { .requests = pool->requests };
     struct mst_workers_plan plan;
 
-    if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, php, &d)) != NULL)
+    if (need == NULL || (need->why_not = mst_demand_obstacle(q->s, php, pool->requests)) != NULL)
         return;
     need->ran_out = pool_ran_out(php, pool);
     if (need->ran_out) {
         mst_plan_pool(&plan, q, pool);
         take_plan(q, need, &plan);
     } else {
-        d.high = (double)mst_known(pool->run_sum_ns) / (double)MST_NS_PER_S / seconds;
-        take_enough(need, (uint64_t)fmax(fmin(mst_poisson_most(d.high), MST_WORKERS_MOST),
-                                         (double)mst_known(pool->max_busy)));
+        take_seen(need);
     }
     need->memory_bytes = memory_of(q, php, need->wanted);
 }

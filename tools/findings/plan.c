@@ -15,8 +15,8 @@
 #include "base/clock.h"
 #include "findings/cpu.h"
 #include "findings/demand.h"
+#include "findings/rules.h"
 #include "findings/say.h"
-#include "model/enough.h"
 
 /* ---- wanted ------------------------------------------------------------------------ */
 
@@ -139,7 +139,8 @@ static void choose_foreseen(struct mst_workers_plan *plan, const struct mst_pred
     plan->cpu_then_milli = plan->foreseen.cpu_milli;
 }
 
-/* The workers' gate. NULL: the model has none. */
+/* The workers' gate. NULL: the model has none. pool NULL: of all the server's, or of the only pool
+ * that had requests. */
 static const struct mst_model_workers *find_gate(const struct mst_prediction *p,
                                                  const struct mst_summary_server *server,
                                                  const struct mst_summary_pool *pool)
@@ -147,7 +148,8 @@ static const struct mst_model_workers *find_gate(const struct mst_prediction *p,
     size_t i;
 
     for (i = 0; p != NULL && i < p->run->workers_count; i++)
-        if (p->run->workers[i].server == server && p->run->workers[i].pool == pool)
+        if (p->run->workers[i].server == server &&
+            (pool == NULL || p->run->workers[i].pool == pool))
             return &p->run->workers[i];
     return NULL;
 }
@@ -181,10 +183,22 @@ static void choose(struct mst_workers_plan *plan, struct mst_inquiry *q,
 
 /* ---- the plans --------------------------------------------------------------------- */
 
+/* Apache lowers MaxRequestWorkers to a multiple of ThreadsPerChild: rounds up to one. */
+static uint64_t in_processes(struct mst_inquiry *q, const struct mst_summary_server *server,
+                             uint64_t workers)
+{
+    uint64_t each = mst_summary_is_threaded(server) ?
+                    mst_setting_number(q, server, "ThreadsPerChild") : 1;
+
+    if (each == MST_UNKNOWN || each == 0 || workers % each == 0)
+        return workers;
+    return workers + each - workers % each;
+}
+
 static const char *why_not(const struct mst_budget *b, const struct mst_summary_server *server,
                            const struct mst_demand *d)
 {
-    const char *obstacle = mst_demand_obstacle(b->s, server, d);
+    const char *obstacle = mst_demand_obstacle(b->s, server, d->requests);
 
     return obstacle != NULL || d->held > 0 ? obstacle :
            "its requests held no worker for a time that can be measured";
@@ -212,15 +226,8 @@ void mst_plan_workers(struct mst_workers_plan *plan, struct mst_inquiry *q,
     plan->process_bytes = plan->processes_fit != MST_UNKNOWN ? process.high : 0;
     take_demand(plan, &q->b, server, &d);
     choose(plan, q, server, NULL);
-}
-
-void mst_plan_fill_processes(struct mst_workers_plan *plan, uint64_t threads_per_child)
-{
-    uint64_t each = threads_per_child;
-
-    if (each != MST_UNKNOWN && each > 0 && plan->workers != MST_UNKNOWN &&
-        plan->workers > plan->now && plan->workers % each != 0)
-        plan->workers += each - plan->workers % each;
+    if (plan->workers != MST_UNKNOWN && plan->workers > plan->now)
+        plan->workers = in_processes(q, server, plan->workers);
 }
 
 void mst_plan_pool(struct mst_workers_plan *plan, struct mst_inquiry *q,
@@ -246,4 +253,48 @@ void mst_plan_pool(struct mst_workers_plan *plan, struct mst_inquiry *q,
     if (is_uneven(plan, pool->came_at_once_p99))
         take_most(plan, pool->came_at_once_p99);
     choose(plan, q, php, pool);
+}
+
+/* ---- enough for this load ---------------------------------------------------------- */
+
+/* Idle connections that keep a worker are simulated of a load tool's clients only. */
+static bool keeps_unseen(const struct mst_model_run *r, size_t gate)
+{
+    return gate == 0 && r->system.load.keepalive_timeout > 0 &&
+           r->system.load.arrivals != MST_ARRIVALS_CLOSED;
+}
+
+static const char *find_least(struct mst_workers_enough *enough, struct mst_inquiry *q,
+                              const struct mst_summary_server *server,
+                              const struct mst_summary_pool *pool)
+{
+    const struct mst_prediction *p;
+    const struct mst_model_workers *w;
+
+    if (waits_one_by_one(q->s) == MST_ANSWER_UNKNOWN)
+        return "a thinned archive does not tell whether what requests wait for lets in several at "
+               "a time";
+    p = mst_foresee(q);
+    if (p == NULL)
+        return mst_why_unforeseen(q);
+    w = find_gate(p, server, pool);
+    if (w == NULL)
+        return "how many workers there can be is not known";
+    if (keeps_unseen(p->run, w->gate))
+        return "idle connections keep workers, and how many clients there were is not known";
+    return mst_model_find_least(&enough->least, p, w->gate) ? NULL :
+           "requests came faster than they could be answered";
+}
+
+void mst_plan_enough(struct mst_workers_enough *enough, struct mst_inquiry *q,
+                     const struct mst_summary_server *server, const struct mst_summary_pool *pool)
+{
+    *enough = (struct mst_workers_enough){
+        .why_not = mst_demand_obstacle(q->s, server, pool != NULL ? pool->requests :
+                                                                    server->held.requests),
+    };
+    if (enough->why_not == NULL)
+        enough->why_not = find_least(enough, q, server, pool);
+    if (enough->why_not == NULL)
+        enough->workers = in_processes(q, server, enough->least.limit);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "findings/foresight.h"
+#include "model/enough.h"
 
 /* What else limits, once there are more workers. */
 enum mst_next_limit {
@@ -34,8 +35,9 @@ struct mst_workers_plan {
                                     * where the findings say that it is one by one */
     bool     has_quota;            /* the CPUs are those that a control group may use */
     bool     perhaps_one_by_one;   /* whether that is MST_NEXT_ONE_BY_ONE is not known */
-    uint64_t workers;              /* advised; no more than now where more cannot help. MST_UNKNOWN:
-                                    * more than now, and an average does not tell how many */
+    uint64_t workers;              /* advised, in whole processes; no more than now where more
+                                    * cannot help. MST_UNKNOWN: more than now, and an average does
+                                    * not tell how many */
     uint64_t now;                  /* the limit, or what was seen busy where that is not known */
     uint64_t wanted;               /* requests at once, those that waited included */
     enum mst_wanted_by by;
@@ -51,13 +53,21 @@ struct mst_workers_plan {
 void mst_plan_workers(struct mst_workers_plan *plan, struct mst_inquiry *q,
                       const struct mst_summary_server *server);
 
-/* Rounds the advised number up to a multiple of ThreadsPerChild: Apache lowers any other value of
- * MaxRequestWorkers to such a multiple. */
-void mst_plan_fill_processes(struct mst_workers_plan *plan, uint64_t threads_per_child);
-
 /* The same of one of several FPM pools, by what was there at once: which pool the load tool's
  * connections were for is not known. */
 void mst_plan_pool(struct mst_workers_plan *plan, struct mst_inquiry *q,
                    const struct mst_summary_pool *pool);
+
+/* How many workers are enough for the load as it came. */
+struct mst_workers_enough {
+    const char *why_not;           /* why nothing is simulated, a sentence without its end; NULL */
+    uint64_t    workers;           /* least.limit, in whole processes */
+    struct mst_model_least least;
+};
+
+/* Of a server, or of one of several FPM pools. Nothing is simulated before the findings are there:
+ * the model takes from them what lets in one request at a time. */
+void mst_plan_enough(struct mst_workers_enough *enough, struct mst_inquiry *q,
+                     const struct mst_summary_server *server, const struct mst_summary_pool *pool);
 
 #endif

@@ -85,8 +85,6 @@ static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
     struct mst_workers_plan plan;
 
     mst_plan_workers(&plan, q, server);
-    if (plan.threaded)
-        mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
     note_plan(f, &plan, server, server->pool_count == 1 ? server->pools[0].label : NULL,
               directive);
 }
@@ -104,8 +102,6 @@ static void plan_beyond_limit(struct mst_inquiry *q, struct mst_finding *f,
     mst_plan_workers(&plan, q, server);
     if (plan.why_not == NULL && plan.next == MST_NEXT_NONE && !plan.perhaps_one_by_one &&
         server->workers_limit != MST_UNKNOWN && plan.wanted > server->workers_limit) {
-        if (plan.threaded)
-            mst_plan_fill_processes(&plan, mst_setting_number(q, server, "ThreadsPerChild"));
         mst_found_number(f, "workers_advised", plan.workers);
         mst_found_number(f, "wanted", plan.wanted);
     }

@@ -50,6 +50,7 @@ struct mst_building {
     struct mst_values starts;       /* instants of all arrivals */
     size_t   step_room, work_room, own_room;
     uint64_t seen;
+    double   stands_for;            /* requests that each one stands for that is taken */
     size_t   front_cpus, php_cpus;
     double   php_seconds, php_cpu_wait;      /* sums of PHP's CPU time, and of its waits for it */
     double   php_requests, unlocked;         /* of a request's run: without locks */

@@ -1,6 +1,8 @@
 /* enough.c - see enough.h. */
 #include "model/enough.h"
 
+#include <math.h>
+
 #include "model/change.h"
 
 /* Means that differ by less are the same: a worker more or less has to change something. */
@@ -8,47 +10,59 @@
 /* Clients are doubled so often. That many times as much as was measured is not known any more. */
 #define DOUBLINGS 6u
 
+/* Each step sets the system's limit. */
 struct search {
     const struct mst_prediction *p;
     size_t gate;
-    bool   all_ready;
+    struct mst_system system;
 };
 
-static struct mst_system system_with(const struct search *s, uint32_t limit)
+static struct search begin(const struct mst_prediction *p, size_t gate, bool all_ready)
 {
-    struct mst_system system = mst_system_copy(s->p->run);
+    struct search s = { p, gate, mst_system_copy(p->run) };
 
-    system.gates[s->gate].limit = limit;
-    if (s->all_ready)
-        system.gates[s->gate].growth = (struct mst_growth){ 0 };
-    return system;
+    if (all_ready)
+        s.system.gates[gate].growth = (struct mst_growth){ 0 };
+    return s;
 }
 
-static double mean_with(const struct search *s, uint32_t limit)
+static void try_with(struct mst_forecast *few, struct search *s, uint32_t limit)
 {
-    struct mst_system system = system_with(s, limit);
-
-    return mst_model_mean_time(&system, s->p->run);
+    s->system.gates[s->gate].limit = limit;
+    mst_model_try(few, &s->system, s->p->run);
 }
 
-static void forecast_with(struct mst_forecast *then, const struct search *s, uint32_t limit)
+static double mean_with(struct search *s, uint32_t limit)
 {
-    struct mst_system system = system_with(s, limit);
+    struct mst_forecast few;
 
-    mst_model_forecast(then, s->p, &system, s->p->run);
+    try_with(&few, s, limit);
+    return few.medians[MST_MEASURE_MEAN];
 }
 
-/* Mean times fall as the limit rises. */
-static uint32_t least_limit(const struct search *s, uint32_t low, uint32_t high, double enough)
+static void forecast_with(struct mst_forecast *then, struct search *s, uint32_t limit)
 {
+    s->system.gates[s->gate].limit = limit;
+    mst_model_forecast(then, s->p, &s->system, s->p->run);
+}
+
+/* The least limit above low with which the mean is at most `enough`, as it is with high; `with` has
+ * the simulations of high, and then of that limit. Mean times fall as the limit rises. */
+static uint32_t least_limit(struct search *s, uint32_t low, uint32_t high, double enough,
+                            struct mst_forecast *with)
+{
+    struct mst_forecast few;
     uint32_t middle;
 
     while (high - low > 1) {
         middle = low + (high - low) / 2;
-        if (mean_with(s, middle) <= enough)
+        try_with(&few, s, middle);
+        if (few.medians[MST_MEASURE_MEAN] <= enough) {
             high = middle;
-        else
+            *with = few;
+        } else {
             low = middle;
+        }
     }
     return high;
 }
@@ -56,8 +70,9 @@ static uint32_t least_limit(const struct search *s, uint32_t low, uint32_t high,
 void mst_model_find_enough(struct mst_model_enough *e, const struct mst_prediction *p, size_t gate,
                            uint32_t most, bool all_ready)
 {
-    const struct search s = { p, gate, all_ready };
+    struct search s = begin(p, gate, all_ready);
     uint32_t now = p->run->system.gates[gate].limit;
+    struct mst_forecast few;
     double best;
 
     e->limit = most;
@@ -65,26 +80,48 @@ void mst_model_find_enough(struct mst_model_enough *e, const struct mst_predicti
     e->next = e->then.limit != &e->then.uses[gate] ? e->then.limit : NULL;
     if (most <= now || e->next == NULL)
         return;
-    best = mean_with(&s, most);
+    try_with(&few, &s, most);
+    best = few.medians[MST_MEASURE_MEAN];
     e->limit = mean_with(&s, now) * (1 - SAME_MEAN) <= best ? now :
-               least_limit(&s, now, most, best * (1 + SAME_MEAN));
+               least_limit(&s, now, most, best * (1 + SAME_MEAN), &few);
     if (e->limit < most)
         forecast_with(&e->then, &s, e->limit);
 }
 
+bool mst_model_find_least(struct mst_model_least *l, const struct mst_prediction *p, size_t gate)
+{
+    struct search s = begin(p, gate, true);
+    struct mst_forecast few;
+    size_t i;
+
+    for (i = 0; i < p->run->workers_count; i++) {
+        struct mst_gate *workers = &s.system.gates[p->run->workers[i].gate];
+
+        workers->limit = UINT32_MAX;
+        workers->growth = (struct mst_growth){ 0 };
+    }
+    try_with(&few, &s, UINT32_MAX);
+    if (few.overloaded || !(few.uses[gate].most >= 1))
+        return false;
+    l->at_once = (uint32_t)few.uses[gate].most;
+    l->limit = least_limit(&s, 0, l->at_once, few.medians[MST_MEASURE_MEAN] * (1 + SAME_MEAN),
+                           &few);
+    l->mean = mst_model_estimate_of(p, &few, MST_MEASURE_MEAN).value;
+    l->wait = few.uses[gate].waiting / few.medians[MST_MEASURE_RATE];
+    return true;
+}
+
 bool mst_model_find_next(struct mst_model_next *n, const struct mst_prediction *p, size_t gate)
 {
-    struct search s = { p, gate, true };
+    struct search s = begin(p, gate, true);
     uint32_t clients = p->run->system.load.clients;
     unsigned i;
 
     if (p->run->system.load.arrivals != MST_ARRIVALS_CLOSED)
         return false;
     for (i = 0; i <= DOUBLINGS; i++, clients *= 2) {
-        struct mst_system system = system_with(&s, clients);
-
-        system.load.clients = n->clients = clients;
-        mst_model_forecast(&n->then, p, &system, p->run);
+        s.system.load.clients = n->clients = clients;
+        forecast_with(&n->then, &s, clients);
         if (n->then.limit != NULL && n->then.limit != &n->then.uses[gate])
             return true;
     }

@@ -17,6 +17,18 @@ struct mst_model_enough {
 void mst_model_find_enough(struct mst_model_enough *e, const struct mst_prediction *p, size_t gate,
                            uint32_t most, bool all_ready);
 
+struct mst_model_least {
+    uint32_t limit;
+    uint32_t at_once;            /* requests that are inside at once, at most, without a limit */
+    double   wait, mean;         /* with that limit, seconds: what a request waits at the gate, and
+                                  * what it takes, on average */
+};
+
+/* The least limit of a gate of workers with which requests take no more than 3 % longer than with a
+ * worker for each at once. The other workers have no limit meanwhile. False: more requests come
+ * than are answered, however many workers there are. */
+bool mst_model_find_least(struct mst_model_least *l, const struct mst_prediction *p, size_t gate);
+
 struct mst_model_next {
     struct mst_forecast then;    /* then.limit is what runs out; NULL: nothing does with so
                                   * many clients */

@@ -31,6 +31,7 @@
 #define OTHERS_MATTER   0.05      /* of the CPUs */
 #define MORE_USED       1.1       /* times the CPU time of now */
 #define FEW             6u        /* simulations that compare systems with each other */
+#define REQUESTS_OF_FEW 5000u     /* a simulation of these has no more */
 /* An end that is this many times as busy as in the recording, and by this many requests, is busier
  * than anything that was seen. */
 #define BUSIER_TIMES    1.25
@@ -104,6 +105,7 @@ static void take(struct mst_forecast *o, const struct mst_system *system,
         o->uses[i].used += s->gates[i].inside / n;
         o->uses[i].waiting += s->gates[i].waiting / n;
         o->uses[i].full += s->gates[i].full / n;
+        o->uses[i].most = fmax(o->uses[i].most, s->gates[i].most);
     }
     for (i = 0; i < system->cpus_count; i++) {
         struct mst_model_use *use = &o->uses[system->gate_count + i];
@@ -134,12 +136,13 @@ static const struct mst_model_use *find_limit(const struct mst_forecast *o,
     return limit;
 }
 
-/* As long as the load took. Where processes are started under load, its beginning counts as it does
- * in a recording. */
+/* As long as the load took, but of a long one the time in which so many requests come. Where
+ * processes are started under load, its beginning counts as it does in a recording. */
 static struct mst_simulation how_to_simulate(const struct mst_system *system,
-                                             const struct mst_model_run *r)
+                                             const struct mst_model_run *r, unsigned requests)
 {
-    double seconds = fmin(r->seconds, SECONDS_MOST), warm_up = seconds * WARM_UP;
+    double most = fmin(requests / r->measured[MST_MEASURE_RATE], SECONDS_MOST);
+    double seconds = fmin(r->seconds, most), warm_up = seconds * WARM_UP;
     size_t i;
 
     for (i = 0; i < system->gate_count; i++)
@@ -147,7 +150,7 @@ static struct mst_simulation how_to_simulate(const struct mst_system *system,
             system->gates[i].growth.start < system->gates[i].limit)
             warm_up = 0;
     return (struct mst_simulation){ .seed = 1, .seconds = seconds, .warm_up = warm_up,
-                                    .most_requests = REQUESTS_EACH, .at_front = !r->by_client };
+                                    .most_requests = requests, .at_front = !r->by_client };
 }
 
 static void begin(struct mst_forecast *o, const struct mst_system *system, size_t count,
@@ -175,7 +178,8 @@ static void begin(struct mst_forecast *o, const struct mst_system *system, size_
 static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
                          const struct mst_model_run *r, size_t count, double more_cpus)
 {
-    struct mst_simulation how = how_to_simulate(system, r);
+    struct mst_simulation how = how_to_simulate(system, r, count > FEW ? REQUESTS_EACH :
+                                                                         REQUESTS_OF_FEW);
     struct mst_system varied = *system;
     uint64_t random = 1;
     size_t i, k, overloaded = 0;
@@ -225,12 +229,10 @@ void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
     }
 }
 
-double mst_model_mean_time(const struct mst_system *system, const struct mst_model_run *r)
+void mst_model_try(struct mst_forecast *few, const struct mst_system *system,
+                   const struct mst_model_run *r)
 {
-    struct mst_forecast few;
-
-    simulate_all(&few, system, r, FEW, 0);
-    return few.medians[MST_MEASURE_MEAN];
+    simulate_all(few, system, r, FEW, 0);
 }
 
 /* ---- the recorded system ----------------------------------------------------------- */
@@ -276,7 +278,7 @@ struct trial { double rate, mean, stretch; };
 
 static struct trial try_it(const struct mst_model_run *r)
 {
-    struct mst_simulation how = how_to_simulate(&r->system, r);
+    struct mst_simulation how = how_to_simulate(&r->system, r, REQUESTS_EACH);
     apr_pool_t *one = mst_pool_new(r->pool);
     struct mst_simulated s = { 0 };
     struct trial trial;

@@ -19,6 +19,7 @@ struct mst_model_use {
     double limit;          /* INFINITY: there is none, or it is not known */
     double used, waiting;  /* requests that wait for it; of CPUs, that compute and have none */
     double full;           /* part of the time in which nothing was free; of CPUs used / limit */
+    double most;           /* in use at once, at most; of CPUs 0 */
 };
 
 /* A system's simulations, many of them. */
@@ -59,9 +60,10 @@ bool mst_model_is_quota(const struct mst_prediction *p, const struct mst_model_u
 bool mst_model_is_cpus(const struct mst_prediction *p, const struct mst_model_use *use);
 bool mst_model_is_serial_end(const struct mst_prediction *p, const struct mst_model_use *use);
 
-/* The mean time of a request in a few simulations. They draw the same requests whatever the system:
- * so the means of two systems compare better than their forecasts do. */
-double mst_model_mean_time(const struct mst_system *system, const struct mst_model_run *r);
+/* A few simulations. They draw the same requests whatever the system: so the means of two systems
+ * compare better than their forecasts do. */
+void mst_model_try(struct mst_forecast *few, const struct mst_system *system,
+                   const struct mst_model_run *r);
 
 /* Whether the end would have more requests at once than was ever seen: how long it takes for them
  * is not known then. */

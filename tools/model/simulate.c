@@ -98,6 +98,13 @@ static void integrate(struct state *s, struct gate *g)
     g->since = s->now;
 }
 
+static void count_in(struct gate *g)
+{
+    g->inside++;
+    if (g->inside > g->sum.most)
+        g->sum.most = g->inside;
+}
+
 static void let_in(struct state *s, struct gate *g)
 {
     while (g->waiting > 0 && g->inside < g->open) {
@@ -105,7 +112,7 @@ static void let_in(struct state *s, struct gate *g)
 
         g->first = s->requests[who].behind;
         g->waiting--;
-        g->inside++;
+        count_in(g);
         is_due(s, 0, DUE_NEXT, who);
     }
 }
@@ -130,7 +137,7 @@ static bool enter(struct state *s, uint32_t at, uint32_t who)
     }
     integrate(s, g);
     if (g->waiting == 0 && g->inside < g->open) {
-        g->inside++;
+        count_in(g);
         return true;
     }
     if (backlog > 0 && g->waiting >= backlog) {
@@ -404,7 +411,7 @@ static void begin_counting(struct state *s)
     s->arrived = 0;
     for (i = 0; i < s->system->gate_count; i++) {
         integrate(s, &s->gates[i]);
-        s->gates[i].sum = (struct mst_gate_use){ 0 };
+        s->gates[i].sum = (struct mst_gate_use){ .most = s->gates[i].inside };
     }
     for (i = 0; i < s->system->cpus_count; i++) {
         compute_until_now(s, i);

@@ -23,6 +23,7 @@ struct mst_gate_use {
     double inside;              /* requests inside, on average; idle connections included */
     double waiting;             /* requests that wait for it, on average */
     double full;                /* the part of the time in which all its room was taken: 0 to 1 */
+    uint32_t most;              /* requests inside at once, at most */
     uint64_t retries;           /* requests that found the backlog full */
 };
 

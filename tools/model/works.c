@@ -202,9 +202,10 @@ static void add_php(struct mst_building *b, const struct mst_walked *w)
     size_t gate = first < b->wait_count ? b->waits[first].gate : SIZE_MAX;
     bool has_gate = b->has_php_gate && gate != SIZE_MAX;
 
-    b->php_seconds += part(w, MST_PART_CPU) + part(w, MST_PART_COMPILE) + part(w, MST_PART_GC);
-    b->php_cpu_wait += part(w, MST_PART_CPU_WAIT);
-    b->php_requests++;
+    b->php_seconds += b->stands_for * (part(w, MST_PART_CPU) + part(w, MST_PART_COMPILE) +
+                                       part(w, MST_PART_GC));
+    b->php_cpu_wait += b->stands_for * part(w, MST_PART_CPU_WAIT);
+    b->php_requests += b->stands_for;
     if (has_gate)
         add_step(b, MST_STEP_ENTER, gate, 0, 0);
     else
@@ -221,7 +222,7 @@ static void add_php(struct mst_building *b, const struct mst_walked *w)
 
 static void add_backend(struct mst_building *b, size_t end, double seconds)
 {
-    b->sums[end].seconds += seconds;
+    b->sums[end].seconds += b->stands_for * seconds;
     b->sums[end].requests++;
     add_wait(b, end, seconds);
 }
@@ -262,6 +263,7 @@ bool mst_building_take(void *context, const struct mst_walked *w)
     b->seen++;
     if (n > REQUESTS_MOST && b->seen * REQUESTS_MOST / n == (b->seen - 1) * REQUESTS_MOST / n)
         return true;
+    b->stands_for = n > REQUESTS_MOST ? (double)n / REQUESTS_MOST : 1;
     if (!mst_grow(&s->works, &b->work_room, s->work_count, sizeof *s->works))
         mst_out_of_memory();
     s->works[s->work_count++] = (struct mst_work){ s->step_count, 0 };

@@ -1,9 +1,6 @@
 /* advice.c - the sizing advice of a run, and the knee of several: see advice.h. */
 #include "report/advice.h"
 
-#include <stdlib.h>
-
-#include "archive/archive.h"
 #include "doc/table.h"
 
 /* What is known stands out. */
@@ -16,24 +13,21 @@ static void put_row(struct mst_doc_table *t, const struct mst_advice *advice)
                  advice->uncertainty);
 }
 
-int mst_advice_put(const struct mst_doc *doc, const struct mst_report_run *run,
-                   char error[MST_ERROR_MAX])
+void mst_advice_put(const struct mst_doc *doc, const struct mst_sizing *sizing)
 {
     static const struct mst_doc_column columns[] = {
         { "directive", .kind = MST_DOC_LABEL }, { "advice", .kind = MST_DOC_WORDS },
     };
-    struct mst_sizing sizing;
     struct mst_doc_table t;
     size_t a;
 
-    if (!mst_sizing_make(&sizing, &run->summary, mst_archive_db(run->archive)))
-        return mst_archive_unreadable(run->archive, error);
+    if (sizing == NULL)
+        return;
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (a = 0; a < MST_ADVICE_COUNT; a++)
-        put_row(&t, &sizing.advice[a]);
+        put_row(&t, &sizing->advice[a]);
     mst_doc_table_end(&t, doc, "Sizing", "advice");
     mst_doc_space(doc);
-    return 0;
 }
 
 /* ---- the knee -------------------------------------------------------------------- */
@@ -47,7 +41,8 @@ static bool is_point(const struct mst_summary *s)
            s->client.requests_per_1000s > 0;
 }
 
-size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report)
+struct mst_usl_point *mst_knee_fit(struct mst_usl *usl, size_t *levels,
+                                   const struct mst_report *report)
 {
     struct mst_usl_point *points = apr_pcalloc(report->pool, report->count * sizeof *points);
     size_t i, count = 0;
@@ -59,19 +54,32 @@ size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report)
             points[count++] = (struct mst_usl_point){
                 (double)c->concurrency, (double)c->requests_per_1000s / 1000 };
     }
-    mst_usl_fit(usl, points, count);
-    return count;
+    *levels = mst_usl_fit(usl, points, count);
+    return points;
 }
 
 void mst_knee_put(const struct mst_doc *doc, const struct mst_report *report)
 {
     struct mst_usl usl;
-    char knee[768];
-    size_t count;
+    size_t levels;
+    const struct mst_usl_point *points, *knee, *best;
+    const char *said;
 
     if (report->count < 2)
         return;
-    count = mst_knee_fit(&usl, report);
-    mst_usl_say(&usl, count, knee, sizeof knee);
-    mst_doc_item(doc, MST_STYLE_PLAIN, "The knee", knee);
+    points = mst_knee_fit(&usl, &levels, report);
+    knee = &points[usl.knee];
+    best = &points[usl.best];
+    if (levels < 2)
+        said = "Not known: it takes runs of different concurrency.";
+    else if (usl.knee + 1 == levels)
+        said = mst_pool_printf(report->pool, "Not known: with %.0f concurrent requests, the most "
+                               "here, the throughput still grows. It is %s requests/s.",
+                               knee->concurrency, mst_format_real(knee->throughput).text);
+    else
+        said = mst_pool_printf(report->pool, "From %.0f concurrent requests on, more hardly add "
+                               "throughput. It is %s requests/s there, and at most %s, with %.0f.",
+                               knee->concurrency, mst_format_real(knee->throughput).text,
+                               mst_format_real(best->throughput).text, best->concurrency);
+    mst_doc_item(doc, MST_STYLE_PLAIN, "The knee", said);
 }

@@ -1,17 +1,16 @@
-/* advice.h - the sizing advice of a run, and the knee of several: with the arithmetic of each. */
+/* advice.h - the sizing advice of a run, and the knee of several. */
 #ifndef MPMSTAT_REPORT_ADVICE_H
 #define MPMSTAT_REPORT_ADVICE_H
 
 #include "doc/doc.h"
 #include "report/report.h"
 
-/* 0, or -1 with a sentence: the archive cannot be read. */
-int mst_advice_put(const struct mst_doc *doc, const struct mst_report_run *run,
-                   char error[MST_ERROR_MAX]);
+/* Nothing where the summary has no sizing. */
+void mst_advice_put(const struct mst_doc *doc, const struct mst_sizing *sizing);
 
-/* Fits the Universal Scalability Law to the runs whose concurrency is known, and returns how many
- * they are. */
-size_t mst_knee_fit(struct mst_usl *usl, const struct mst_report *report);
+/* mst_usl_fit() of the runs whose concurrency is known. Returns the levels. */
+struct mst_usl_point *mst_knee_fit(struct mst_usl *usl, size_t *levels,
+                                   const struct mst_report *report);
 
 /* Where more concurrency stops to help, from the runs whose concurrency is known; nothing of one
  * run. */

@@ -239,8 +239,9 @@ static size_t group_of(const struct mst_report_groups *groups, size_t run)
 static void put_usl(struct mst_json *j, const struct mst_report *report)
 {
     struct mst_usl usl;
+    size_t levels;
 
-    mst_knee_fit(&usl, report);
+    mst_knee_fit(&usl, &levels, report);
     if (!usl.fits) {
         mst_json_string(j, "usl", NULL);
         return;

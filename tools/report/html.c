@@ -53,27 +53,24 @@ static void put_contents(struct mst_sink *sink, const struct content *c)
 /* ---- sizing ---------------------------------------------------------------------- */
 
 /* One run of each name: the repetitions are of the same size. */
-static int put_sizing(struct mst_sink *sink, const struct content *c, char error[MST_ERROR_MAX])
+static void put_sizing(struct mst_sink *sink, const struct content *c)
 {
     const struct mst_doc doc = mst_doc_html(sink);
     const struct mst_report *report = c->report;
     size_t i;
 
-    mst_html(sink, "<section id=\"sizing\">\n<h2>Sizing</h2>\n<p>From what was measured, each with "
-             "its arithmetic: workers by Little's law (arrival rate × time held), memory by what "
-             "a process takes, the accept queue by the longest seen.</p>\n");
+    mst_html(sink, "<section id=\"sizing\">\n<h2>Sizing</h2>\n<p>Workers by simulations of the "
+             "run, memory by what a process takes, the accept queue by the longest seen.</p>\n");
     for (i = 0; i < c->groups.count; i++) {
         const struct mst_report_run *run = &report->runs[c->groups.items[i].shown];
 
         if (c->groups.count > 1)
             mst_html(sink, "<h3>%s</h3>", run->title);
         mst_needs_put(&doc, &run->summary);
-        if (mst_advice_put(&doc, run, error) != 0)
-            return -1;
+        mst_advice_put(&doc, run->summary.sizing);
     }
     mst_knee_put(&doc, report);
     mst_html(sink, "</section>\n");
-    return 0;
 }
 
 /* ---- all of it ------------------------------------------------------------------- */
@@ -164,8 +161,7 @@ static int put_main(struct mst_sink *sink, const struct content *c, char error[M
     for (i = 0; i < c->groups.count; i++)
         if (mst_html_runs(sink, report, &c->groups, &c->groups.items[i], error) != 0)
             return -1;
-    if (put_sizing(sink, c, error) != 0)
-        return -1;
+    put_sizing(sink, c);
     put_numbers(sink, report);
     return put_provenance(sink, report, error);
 }

@@ -151,8 +151,8 @@ void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s)
     if (s->need_count == 0)
         return;
     mst_doc_explain(doc, "Of each server: how many workers its requests wanted at once, those that "
-                    "waited included (where none did: as many as arrivals at random need), the "
-                    "limit to set, and what bounds it.");
+                    "waited included (where none did: how many were busy at most), the limit to "
+                    "set, and what bounds it. A load of several servers is not simulated.");
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     put_group(&t, s, false);
     put_group(&t, s, true);
@@ -160,8 +160,8 @@ void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s)
     mst_doc_space(doc);
     say_room(room, sizeof room, s);
     mst_doc_paragraph(doc, MST_STYLE_WARNING, "%s", room);
-    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The arithmetic is that of %s, which had most "
-                      "requests:", mst_summary_called(mst_summary_front(s)));
+    mst_doc_paragraph(doc, MST_STYLE_PLAIN, "In detail, of %s, which had most requests:",
+                      mst_summary_called(mst_summary_front(s)));
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */

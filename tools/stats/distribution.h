@@ -2,9 +2,8 @@
 #ifndef MPMSTAT_DISTRIBUTION_H
 #define MPMSTAT_DISTRIBUTION_H
 
-/* The standard normal distribution: 95 % lie within +- this; 99 % below the other. */
+/* The standard normal distribution: 95 % lie within +- this. */
 #define MST_NORMAL_95_BOTH_SIDES 1.959964
-#define MST_NORMAL_99_ONE_SIDE   2.326348
 
 /* Student's t: that part of it (0.95: 95 %) lies within +- this. Degrees of freedom need not be
  * whole: the next lower whole number is taken, 1 below that and 1000 above that. */

@@ -61,12 +61,9 @@ class Measured:
                                           f"name = '{name}'")
         ((duration, ended),) = ask(archive, "SELECT duration_ns, ended_ns FROM runs")
         rows = ask(archive, SERVED[self.kind].format(self.server))
-        self.count = len(rows)
         under_load = min(max(end for _, end, _, _ in rows), ended) - min(row[0] for row in rows)
         self.rate = sum(end <= ended for _, end, _, _ in rows) / (min(under_load, duration) / 1e9)
-        held = [ns / 1e9 for _, _, ns, _ in rows]
-        self.held = sum(held) / len(held)
-        self.deviation = math.sqrt(max(sum(h * h for h in held) / len(held) - self.held ** 2, 0))
+        self.held = sum(ns for _, _, ns, _ in rows) / len(rows) / 1e9
         self.waited = sum(row[3] for row in rows) / len(rows) / 1e9
         samples = f"FROM samples WHERE server_id = {self.server} AND moment IN ('during', 'end')"
         ((self.limit, self.busy),) = ask(archive, f"SELECT max(workers_limit), max(workers_busy) "
@@ -80,12 +77,6 @@ class Measured:
         # With several numbers of processes it is a slope, which the unit tests compute.
         self.process = (sum(pss for _, pss in memory) / sum(n for n, _ in memory)
                         if len({n for n, _ in memory}) in (1, 2) else None)
-
-    def enough(self):
-        mean = self.rate * self.held
-        high = mean * (1 + 1.959964 * math.sqrt((1 + (self.deviation / self.held) ** 2)
-                                                / self.count))
-        return max(high + 2.326348 * math.sqrt(high), self.busy)
 
     def short(self, waited_before=0):
         return max(self.rate * (self.held + self.waited + waited_before), self.at_once)
@@ -107,8 +98,7 @@ def test_each_server_has_its_own_advice(run):
         measured = Measured(run[0], name)
         assert need["limit"] == measured.limit and need["max_busy"] == measured.busy, name
         if not need["ran_out"]:
-            assert_whole(need["wanted"], measured.enough())
-            assert need["advised"] == max(need["wanted"], need["limit"]), name
+            assert need["wanted"] == need["max_busy"] and need["advised"] == need["limit"], name
             assert need["bound"] is need["action"] is None, name
             continue
         before = Measured(run[0], "web2").waited if name == "php2" else 0
