@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analysis/ledger_rows.h"
+#include "archive/slice.h"
 #include "archive/thin.h"
 #include "harness.h"
 #include "made_run.h"
@@ -582,6 +583,11 @@ static const struct { const char *a, *b, *why; } others[] = {
     { "", "UPDATE servers SET server = 'Apache/2.5'", "the server is Apache/2.5 in B and Apache" },
     { "", "UPDATE servers SET mpm = 'worker'", "the MPM is worker in B and event in A" },
     { "", PHP, "PHP was recorded in B alone" },
+    { "", "INSERT INTO servers (id, run_id, target, producer, server, mpm, local, lost, restarts) "
+      "SELECT 2, run_id, 'y.board', producer, server, mpm, local, lost, restarts FROM servers; "
+      "INSERT INTO server_requests (server_id, key, start_ns, queue_ns, read_ns, handle_ns, "
+      "send_ns, held_ns, label, aborted, no_worker, ghost) SELECT 2, key, start_ns, 0, 0, 1, 0, 1, "
+      "'x', 0, 0, 0 FROM server_requests WHERE key = 1", "2 servers had requests in B and 1 in A" },
     { "", "UPDATE client_results SET failed = 500, failed_receive = 500",
       "requests failed or had another status than 2xx" },
     { FILES("2"), FILES("4") "UPDATE samples SET workers_limit = 15; UPDATE client_results SET "
@@ -803,6 +809,27 @@ START_TEST(test_a_thinned_archive_keeps_them)
 }
 END_TEST
 
+/* A part of a run is not the run that something was predicted from. */
+START_TEST(test_a_time_of_an_archive)
+{
+    struct mst_archive *whole = reading(before("")), *slice;
+    struct mst_ledger_entry *entries;
+    char error[MST_ERROR_MAX];
+    uint64_t seconds;
+    size_t count;
+
+    for (seconds = 2; seconds <= 10; seconds += 8) {
+        slice = mst_archive_slice(&whole, 1, START - SECOND, START + seconds * SECOND, error);
+        ck_assert_msg(slice != NULL, "%s", error);
+        ck_assert(mst_ledger_read(memory_of_test(), mst_archive_db(slice), 1, &entries, &count));
+        ck_assert_uint_eq(count, seconds == 10);
+        ck_assert(count == 0 || entries[0].setting_count == 1);
+        done(slice);
+    }
+    done(whole);
+}
+END_TEST
+
 /* An older archive has no such tables: it predicts nothing, and takes predictions. */
 START_TEST(test_an_older_archive)
 {
@@ -872,6 +899,7 @@ int main(void)
     tcase_add_test(comparisons, test_the_one_that_fits);
     tcase_add_test(comparisons, test_a_pool);
     tcase_add_test(comparisons, test_a_thinned_archive_keeps_them);
+    tcase_add_test(comparisons, test_a_time_of_an_archive);
     tcase_add_test(comparisons, test_an_older_archive);
     tcase_add_test(comparisons, test_names_of_strangers);
     suite_add_tcase(suite, kept);
