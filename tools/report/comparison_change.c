@@ -302,10 +302,23 @@ static void match_server(struct matching *m, const char *what, const struct mst_
                  b->resources.group_cpu_limit_milli);
 }
 
+/* Servers that the load came to. */
+static size_t count_servers(const struct mst_summary *s)
+{
+    size_t count = 0, i;
+
+    for (i = 0; i < s->server_count; i++)
+        count += s->servers[i].requests > 0;
+    return count;
+}
+
 static void match_servers(struct matching *m)
 {
     const struct mst_summary *a = &m->a->summary, *b = &m->b->summary;
+    size_t of_a = count_servers(a), of_b = count_servers(b);
 
+    if (of_a != of_b)
+        differ(m, "%zu servers had requests in %s and %zu in A", of_b, m->where, of_a);
     match_server(m, "the server", mst_summary_front(a), mst_summary_front(b));
     if (mst_summary_behind(a) != mst_summary_front(a))
         match_server(m, "PHP", mst_summary_behind(a), mst_summary_behind(b));

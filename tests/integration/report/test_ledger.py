@@ -24,7 +24,7 @@ def record(archive, children=CHILDREN, clients=CLIENTS, page="page.php", workers
     with FPM(children, settings=php.settings("@ROOT@/run")) as fpm, \
             apaches.Apache("event", php="fpm", fpm=fpm, workers=workers) as apache:
         apache.page(page, PAGE)
-        done = tool.run("record", "-o", archive, "-t", apache.board, "-t", fpm.board, "--", "ab", "-q",
+        done = tool.run("record", "-o", archive, "--name", archive.stem, "-t", apache.board, "-t", fpm.board, "--", "ab", "-q",
                         "-n", str(REQUESTS), "-c", str(clients),
                         f"http://127.0.0.1:{apache.port}/{page}", timeout=120)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -113,6 +113,7 @@ def test_the_advice_followed(before, advised, after):
     assert f": {words} the interval; p50 " in text
     assert "Predicted from run 1" in tool.run("compare", "--format", "md", before, after).stdout
     assert "predicted" not in tool.run("compare", "--format", "csv", before, after).stdout
+    assert "Predicted from run 1" in tool.report("--format", "html", before, after)
 
 
 def test_nothing_is_said_of_what_nobody_tried(before, after):
