@@ -120,6 +120,38 @@ START_TEST(test_enough_of_many_requests)
 }
 END_TEST
 
+/* Eight clients keep one CPU busy: a worker or two do the same work, and requests wait for them
+ * instead. */
+START_TEST(test_enough_where_the_cpu_is_full)
+{
+    const struct mst_advice *advice;
+    struct made m;
+
+    begin(&m, NULL, "http://127.0.0.1/");
+    add_samples(&m, 8, 100);
+    add_cpus(&m, 1000);
+    sql(&m, "UPDATE environment SET value = '1' WHERE name = 'cpus'");
+    sql(&m, "UPDATE servers SET producer = 'php', mpm = NULL, sapi = 'fpm-fcgi', "
+        "cpu_ns = 10000000000");
+    sql(&m, "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 999) "
+        "INSERT INTO php_requests (server_id, key, start_ns, wait_ns, run_ns, user_ns, system_ns, "
+        "cpu_wait_ns, waits_ns, label, status, aborted, fatal, timeout, ghost) SELECT 1, i, "
+        "%" PRIu64 " + i * 10000000, 0, 80000000, 10000000, 0, 70000000, 0, 'www', 200, 0, 0, 0, 0 "
+        "FROM n", START);
+    sql(&m, "INSERT INTO client_results (run_id, requests, abandons, failed, concurrency, "
+        "requests_per_1000s) VALUES (1, 1000, 0, 0, 8, 100000)");
+    summarize(&m);
+    advice = &m.s.sizing->advice[MST_ADVICE_PHP];
+    ck_assert_msg(strcmp(advice->answer, "1 for this load") == 0 ||
+                  strcmp(advice->answer, "2 for this load") == 0, "%s: %s", advice->answer,
+                  advice->arithmetic);
+    ck_assert_msg(strstr(advice->arithmetic, "a worker for each (up to 8 at once) it takes no more "
+                         "than 3 % less, because the limit is the CPUs;") != NULL, "%s",
+                  advice->arithmetic);
+    end(&m);
+}
+END_TEST
+
 START_TEST(test_not_simulated)
 {
     struct made m;
@@ -309,6 +341,7 @@ int main(void)
     tcase_add_loop_test(tests, test_enough, 0, (int)(sizeof processes / sizeof *processes));
     tcase_add_test(tests, test_enough_with_a_wait);
     tcase_add_test(tests, test_enough_of_many_requests);
+    tcase_add_test(tests, test_enough_where_the_cpu_is_full);
     tcase_add_test(tests, test_not_simulated);
     tcase_add_test(tests, test_not_simulated_with_idle_connections);
     tcase_add_test(tests, test_sizing_where_workers_ran_out);

@@ -113,9 +113,12 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
                           const struct mst_workers_enough *enough)
 {
     const struct mst_model_least *least = &enough->least;
-    char filled[64] = "", said[384];
+    char filled[64] = "", next[MST_LIMIT_CALLED_MAX + 32] = "", called[MST_LIMIT_CALLED_MAX];
+    char said[384 + sizeof next];
 
     advice->known = true;
+    if (least->next != NULL)
+        MST_SAY(next, ", because the limit is %s", mst_limit_called(called, least->next));
     if (enough->workers > least->limit)
         MST_SAY(filled, " (%" PRIu64 " fill its processes)", enough->workers);
     MST_SAY(advice->answer, "%" PRIu64 " for this load", enough->workers);
@@ -125,9 +128,9 @@ static void advise_enough(struct mst_advice *advice, const struct mst_summary_se
     else
         MST_SAY(said, "with %" PRIu32 " workers%s a request waits %s for one and takes %s, on "
                 "average. With a worker for each (up to %" PRIu32 " at once) it takes no more than "
-                "3 %% less, and with fewer it takes longer", least->limit, filled,
+                "3 %% less%s; with fewer it takes longer", least->limit, filled,
                 mst_format_seconds(least->wait).text, mst_format_seconds(least->mean).text,
-                least->at_once);
+                least->at_once, next);
     MST_SAY(advice->arithmetic, "Simulated: %s. The samples found at most %s busy.", said,
             mst_format_count(server->max_busy).text);
     MST_SAY(advice->uncertainty, "mpmstat whatif simulates other loads. ");
@@ -142,7 +145,7 @@ static void advise_number(struct mst_advice *advice, struct mst_inquiry *q,
     mst_plan_enough(&enough, q, server, NULL);
     if (enough.why_not == NULL)
         advise_enough(advice, server, &enough);
-    else if (server->max_busy != MST_UNKNOWN)
+    else if (mst_known(server->max_busy) > 0)
         advise_seen(advice, server, enough.why_not);
     else
         cannot_tell(advice, enough.why_not);
@@ -159,7 +162,7 @@ static void advise_workers(struct mst_advice *advice, struct mst_inquiry *q,
         repeat(advice, server, &said, mst_why_unforeseen(q));
     else
         advise_number(advice, q, server);
-    if (server->max_busy != MST_UNKNOWN)
+    if (mst_known(server->max_busy) > 0)
         add_memory(advice, &process, ram, mst_summary_is_threaded(server));
 }
 

@@ -104,6 +104,7 @@ bool mst_model_find_least(struct mst_model_least *l, const struct mst_prediction
     if (few.overloaded || !(few.uses[gate].most >= 1))
         return false;
     l->at_once = (uint32_t)few.uses[gate].most;
+    l->next = few.limit != NULL ? few.limit->name : NULL;
     l->limit = least_limit(&s, 0, l->at_once, few.medians[MST_MEASURE_MEAN] * (1 + SAME_MEAN),
                            &few);
     l->mean = mst_model_estimate_of(p, &few, MST_MEASURE_MEAN).value;

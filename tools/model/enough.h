@@ -20,6 +20,7 @@ void mst_model_find_enough(struct mst_model_enough *e, const struct mst_predicti
 struct mst_model_least {
     uint32_t limit;
     uint32_t at_once;            /* requests that are inside at once, at most, without a limit */
+    const char *next;            /* what runs out then; NULL: nothing does */
     double   wait, mean;         /* with that limit, seconds: what a request waits at the gate, and
                                   * what it takes, on average */
 };
