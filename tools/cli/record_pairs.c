@@ -56,8 +56,10 @@ void mst_pairs_put_look(const struct mst_pairs *pairs)
     mst_flush_output();
 }
 
-/* The sentence that compare has for the runs of these names. */
-static void put_comparison(const char *archive, const char *const names[2])
+/* The sentence that compare has for the runs of these names. Where the archive had such runs
+ * before, it is about all of them: then the pairs' own. */
+static void put_comparison(const struct mst_pairs *pairs, const char *archive,
+                           const char *const names[2])
 {
     struct mst_comparison_table t = { .limit = -1, .pool = mst_pool_new(NULL) };
     char error[MST_ERROR_MAX];
@@ -71,7 +73,11 @@ static void put_comparison(const char *archive, const char *const names[2])
         mst_warn("%s", error);
     } else {
         mst_comparison_make(&t, NULL, 0);
-        puts(t.sentence);
+        if (t.a.count == pairs->runs[0])
+            puts(t.sentence);
+        else
+            printf("The time of B: %s. The archive has earlier runs of these names, which "
+                   "compare would count.\n", pairs->seen.by);
     }
     mst_comparison_end(&t);
     apr_pool_destroy(t.pool);
@@ -97,5 +103,5 @@ void mst_pairs_put_decision(const struct mst_pairs *pairs, const char *archive,
                ": another one could end after --within");
         break;
     }
-    put_comparison(archive, names);
+    put_comparison(pairs, archive, names);
 }

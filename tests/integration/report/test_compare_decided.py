@@ -35,6 +35,9 @@ def test_a_difference_ends_the_pairs(apache, tmp_path):
     found = json.loads(compare("--format", "json", f"{archive}#A", f"{archive}#B").stdout)
     assert found["until_decided"] is True and found["paired"] is True
     assert found["sentence"] in said
+    said = record(apache, archive, *UNTIL, "--", *load(apache, f"{PAGE}0.03", 20), "--versus",
+                  *load(apache, f"{PAGE}0.06", 20)).stdout
+    assert "The archive has earlier runs of these names" in said
     mean = next(row for row in found["metrics"] if row["metric"] == "server_mean_seconds")
     assert 1.5 < mean["low"] < 2 < mean["high"] * 1.05 and mean["change"] == "more"
 
