@@ -56,14 +56,10 @@ static bool means_of(const struct by_name_of_runs *of, size_t k, const char *nam
     return true;
 }
 
-static double mean_of(const double *values, size_t count)
+static bool is_little(const double *part, const double *whole, size_t count)
 {
-    double sum = 0;
-    size_t i;
-
-    for (i = 0; i < count; i++)
-        sum += values[i];
-    return sum / (double)count;
+    return mst_bootstrap_mean(part, count) <
+           MST_FINDING_MILLI / 1000.0 * mst_bootstrap_mean(whole, count);
 }
 
 /* Adds a row, not yet compared. False: the name is not in all runs, or the part is little of its
@@ -71,7 +67,6 @@ static double mean_of(const double *values, size_t count)
 static bool add_row(struct by_name_of_runs *of, const char *name, enum mst_part part,
                     const struct mst_comparison_name *whole)
 {
-    const double least = MST_FINDING_MILLI / 1000.0;
     struct mst_comparison_table *t = of->t;
     struct mst_comparison_name row = { .name = apr_pstrdup(t->pool, name) };
     double *means[2];
@@ -86,8 +81,7 @@ static bool add_row(struct by_name_of_runs *of, const char *name, enum mst_part 
     row.b = means[1];
     if (whole != NULL) {
         row.part = mst_parts[part].name;
-        if (mean_of(row.a, t->a.count) < least * mean_of(whole->a, t->a.count) &&
-            mean_of(row.b, t->b.count) < least * mean_of(whole->b, t->b.count))
+        if (is_little(row.a, whole->a, t->a.count) && is_little(row.b, whole->b, t->b.count))
             return false;
     }
     *(struct mst_comparison_name *)mst_pool_append(t->pool, &t->names, &t->name_count,

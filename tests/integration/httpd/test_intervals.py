@@ -492,10 +492,9 @@ def test_a_servers_own_limit_below_a_slow_readers(server, mpm, narrow):
     assert record["busy"] <= record["send"] / 10, record
 
 
-@pytest.mark.parametrize("keep", [True, False], ids=["kept-alive", "closed"])
-def test_undelivered(server, mpm, keep):
-    """A file that the socket's buffers hold, of which the client reads nothing for a while."""
-    apache = server(mpm)
+def deliver_late(apache, keep):
+    """The delivery of a file that the socket's buffers hold, of which the client reads nothing for a
+    while."""
     path = apache.page("buffered", b"x" * 300_000)
     with apache.connect(receive_buffer=16384) as connection:
         connection.send_request(path, keep=keep)
@@ -507,7 +506,18 @@ def test_undelivered(server, mpm, keep):
         else:
             assert connection.read_to_end() == b""
     wait_until(lambda: apache.deliveries(), 10, "a delivery")
-    delivery = apache.deliveries()[record["id"]]
+    return apache.deliveries()[record["id"]]
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept-alive", "closed"])
+def test_undelivered(server, mpm, keep):
+    """Not known where the client has not read it when Apache stops to linger, after two seconds: that
+    is so on a busy machine, which gets another try."""
+    for _ in range(4):
+        apache = server(mpm)
+        delivery = deliver_late(apache, keep)
+        if keep or delivery["undelivered"] is not None:
+            break
     assert delivery["undelivered"] >= MOST
     assert 100_000 < delivery["undelivered_bytes"] < 310_000
     assert interval(apache, "undelivered") == (1, delivery["undelivered"])
