@@ -1,11 +1,10 @@
 /* sequence.h - pairs of runs that go on until they decide.
  *
- * Who looks at an interval of 95 % after each pair and stops as soon as it excludes 1 finds a
+ * A look at an interval of 95 % after each pair, and an end as soon as it excludes 1, find a
  * difference in far more than 5 of 100 comparisons of a server with itself. So each look has an
  * interval of MST_SEQUENCE_CONFIDENCE, with which all looks together are wrong in less than 5 of
- * 100. That many are the looks after each pair from MST_SEQUENCE_FIRST to MST_SEQUENCE_LAST: of
- * 40,000 simulated sequences without a difference 5 % had one of them beyond 99.5 % of Student's
- * t.
+ * 100. There is a look after each pair from MST_SEQUENCE_FIRST to MST_SEQUENCE_LAST: of 40,000
+ * simulated sequences without a difference 5 % had one of these looks beyond 99.5 % of Student's t.
  */
 #ifndef MPMSTAT_SEQUENCE_H
 #define MPMSTAT_SEQUENCE_H
