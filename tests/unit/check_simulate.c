@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
+#include "model/recorded.h"
 #include "model/simulate.h"
 
 #define WORKS 20000u
@@ -234,6 +235,19 @@ START_TEST(test_the_same_seed)
 }
 END_TEST
 
+/* As httpd reads them. */
+START_TEST(test_times_of_directives)
+{
+    ck_assert_double_eq(mst_model_seconds("5"), 5);
+    ck_assert_double_eq_tol(mst_model_seconds("500ms"), 0.5, 1e-12);
+    ck_assert_double_eq(mst_model_seconds("2s"), 2);
+    ck_assert_double_eq(mst_model_seconds("2min"), 120);
+    ck_assert_double_eq(mst_model_seconds("1h"), 3600);
+    ck_assert(isnan(mst_model_seconds("")) && isnan(mst_model_seconds("soon")) &&
+              isnan(mst_model_seconds("5x")) && isnan(mst_model_seconds("-1")));
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("simulate");
@@ -247,6 +261,7 @@ int main(void)
     tcase_add_test(tests, test_server_grows);
     tcase_add_test(tests, test_backlog_is_full);
     tcase_add_test(tests, test_the_same_seed);
+    tcase_add_test(tests, test_times_of_directives);
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

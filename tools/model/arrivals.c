@@ -1,5 +1,8 @@
 /* arrivals.c - how the recorded requests came, and what was measured of them: see building.h. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "archive/query.h"
 #include "model/building.h"
@@ -44,17 +47,38 @@ void mst_building_measure(struct mst_model_run *r)
         r->measured[i] = mst_model_measured(r->summary, r->front, r->by_client, i);
 }
 
+/* The units are those of httpd's ap_timeout_parameter_parse(), which looks at their beginning. */
+double mst_model_seconds(const char *text)
+{
+    static const struct { const char *name; double seconds; } units[] = {
+        { "ms", 0.001 }, { "s", 1 }, { "mi", 60 }, { "h", 3600 },
+    };
+    char *unit;
+    double number = strtod(text, &unit);
+    size_t i;
+
+    if (unit == text || !(number >= 0))
+        return NAN;
+    if (*unit == '\0')
+        return number;
+    for (i = 0; i < sizeof units / sizeof *units; i++)
+        if (strncasecmp(unit, units[i].name, strlen(units[i].name)) == 0)
+            return number * units[i].seconds;
+    return NAN;
+}
+
 /* Prefork's and worker's connections keep a worker while they are idle. */
 bool mst_building_make_keepalive(struct mst_model_run *r)
 {
     static const char sql[] = "SELECT count(*) AS number FROM server_requests WHERE "
                               "server_id = :id AND ghost = 0 AND nth = 0";
-    static const char timeout[] = "SELECT CAST(value AS REAL) AS seconds FROM settings WHERE "
-                                  "server_id = :id AND name = 'KeepAliveTimeout'";
+    static const char timeout[] = "SELECT value FROM settings WHERE server_id = :id AND "
+                                  "name = 'KeepAliveTimeout'";
     struct mst_model_load *load = &r->system.load;
     const char *mpm = r->front->mpm;
     struct mst_query q;
-    double connections, seconds = 0;
+    double connections, seconds = NAN;
+    const char *value;
 
     if (mpm == NULL || strcmp(mpm, "event") == 0)
         return true;
@@ -64,7 +88,8 @@ bool mst_building_make_keepalive(struct mst_model_run *r)
         return false;
     if (mst_query_has_table(r->db, "settings")) {
         q = mst_query_ask(r->db, timeout, r->front->id);
-        seconds = mst_query_next(&q) ? mst_row_real(&q, "seconds") : 0;
+        if (mst_query_next(&q) && (value = mst_row_text(&q, "value")) != NULL)
+            seconds = mst_model_seconds(value);
         if (!mst_query_done(&q))
             return false;
     }

@@ -108,11 +108,11 @@ static const char *set_keepalive(struct mst_system *s, const struct mst_model_ru
 static const char *set_timeout(struct mst_system *s, const struct mst_model_run *r,
                                const char *value)
 {
-    double seconds = number(value, 0, 86400);
+    double seconds = mst_model_seconds(value);
 
-    if (isnan(seconds))
-        return mst_pool_printf(r->pool, "expected KeepAliveTimeout to be seconds, found \"%s\"",
-                               value);
+    if (!(seconds <= 86400))
+        return mst_pool_printf(r->pool, "expected KeepAliveTimeout to be seconds, or a time such as "
+                               "500ms, found \"%s\"", value);
     if (s->load.keepalive_timeout > 0)
         s->load.keepalive_timeout = seconds;
     return NULL;

@@ -70,6 +70,9 @@ struct mst_model_run {
 double mst_model_measured(const struct mst_summary *s, const struct mst_summary_server *front,
                           bool by_client, enum mst_measure measure);
 
+/* A time as Apache's directives have it, in seconds: "5", "500ms", "2mi". NAN: it is none. */
+double mst_model_seconds(const char *text);
+
 /* False: SQLite failed. The system is the pool's. */
 bool mst_model_run_make(struct mst_model_run *r, const struct mst_summary *s, sqlite3 *db,
                        apr_pool_t *pool);
