@@ -111,8 +111,8 @@ static const char *set_timeout(struct mst_system *s, const struct mst_model_run 
     double seconds = mst_model_seconds(value);
 
     if (!(seconds <= 86400))
-        return mst_pool_printf(r->pool, "expected KeepAliveTimeout to be seconds, or a time such as "
-                               "500ms, found \"%s\"", value);
+        return mst_pool_printf(r->pool, "expected KeepAliveTimeout to be seconds, or a time such "
+                               "as 500ms, found \"%s\"", value);
     if (s->load.keepalive_timeout > 0)
         s->load.keepalive_timeout = seconds;
     return NULL;
