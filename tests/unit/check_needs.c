@@ -234,7 +234,7 @@ START_TEST(test_details_of_the_busiest)
 }
 END_TEST
 
-/* Of a PHP with two pools one ran out: 10/s x (100 ms + 500 ms); of the other one 2 were busy at
+/* One of two pools ran out: 10/s x (100 ms + 500 ms); in the other one 2 workers were busy at
  * most. */
 START_TEST(test_pools)
 {

@@ -654,7 +654,7 @@ START_TEST(test_metrics)
 }
 END_TEST
 
-/* Of runs with 4, 8 and 16 concurrent requests, and as many requests a second. */
+/* The runs have 4, 8 and 16 concurrent requests, and as many requests a second. */
 static const struct { uint64_t rates[3]; const char *text; } knees[] = {
     { { 40, 80, 160 }, "Not known: with 16 concurrent requests, the most here, the throughput "
       "still grows. It is 160 requests/s." },

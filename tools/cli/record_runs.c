@@ -333,8 +333,8 @@ static int record_all(struct mst_record_request *r)
     uint64_t began_ns;
     unsigned n = 0;
 
-    if (r->repeat == 0)
-        r->repeat = r->until_decided ? 0 : 1;
+    if (r->repeat == 0 && !r->until_decided)
+        r->repeat = 1;
     if (r->json)
         fputs("[", stdout);
     do {

@@ -100,7 +100,8 @@ def test_busy_and_waiting_at_two_ports(server, mpm):
 @pytest.mark.mpms("worker", "event")
 @pytest.mark.parametrize("buckets", [False, True], ids=["one-queue", "a-queue-for-each-child"])
 def test_children_that_share_the_load_unevenly(server, mpm, buckets):
-    """With a queue each, one child has no worker left while another has: whoever waits counts."""
+    """With a queue each, one child has no worker left while another has: each connection
+    that waits counts."""
     if buckets and os.sysconf("SC_NPROCESSORS_ONLN") < 2:
         pytest.skip("buckets need two cores")
     apache = server(mpm, "ListenCoresBucketsRatio 1" * buckets, workers=2 * 2, threads=2)
