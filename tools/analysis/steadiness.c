@@ -155,7 +155,7 @@ static void say_warm_up(struct mst_check *check, const struct course *c, size_t 
     check->ok = by > APART ? MST_ANSWER_NO : MST_ANSWER_YES;
     snprintf(check->text, sizeof check->text, "the first %s were a warm-up (%s), then it was "
              "steady (%s): with them the run's rate or mean is %.*f %% off%s",
-             mst_format_duration(until_ns).text, say(c, &first).text, say(c, &rest).text,
+             mst_format_time(until_ns).text, say(c, &first).text, say(c, &rest).text,
              by < 0.0995 ? 1 : 0, by * 100, by > APART ? "; record it with --steady" : "");
 }
 
