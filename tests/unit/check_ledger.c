@@ -61,12 +61,12 @@ static void keep_advice(struct made *m)
 /* The path of an archive of that run. */
 static const char *recorded(const struct run *r, const char *sql)
 {
-    char *path = mst_have(malloc(PATH_MAX));
+    const char *path;
     struct made m;
 
     make(&m, r, sql);
     keep_advice(&m);
-    snprintf(path, PATH_MAX, "%s", mst_archive_path(m.archive));
+    path = apr_pstrdup(memory_of_test(), mst_archive_path(m.archive));
     unmake(&m);
     return path;
 }

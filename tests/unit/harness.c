@@ -55,13 +55,21 @@ const char *test_path(void)
     return path;
 }
 
+static apr_pool_t *memory;
+
+/* What its cleanups free is no leak. */
+static void free_memory(void)
+{
+    apr_pool_destroy(memory);
+}
+
 apr_pool_t *memory_of_test(void)
 {
-    static apr_pool_t *pool;
-
-    if (pool == NULL)
-        pool = mst_pool_new(NULL);
-    return pool;
+    if (memory == NULL) {
+        memory = mst_pool_new(NULL);
+        atexit(free_memory);
+    }
+    return memory;
 }
 
 struct mst_layout test_layout(void)
