@@ -3,6 +3,8 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 
+from data_servers import MariaDB
+
 BURN = """function burn($ms) { $t = getrusage();
     $from = $t['ru_utime.tv_sec'] * 1e3 + $t['ru_utime.tv_usec'] / 1e3;
     do { for ($i = 0; $i < 2000; $i++) { $x = sqrt($i); } $t = getrusage();
@@ -20,6 +22,10 @@ if (mt_rand(1, 5) == 1) { burn(5); usleep(100000); } else { burn(1); usleep(5000
     # Asks a service that takes 30 ms.
     "asks.php": "<?php " + BURN + """
 burn(2); echo file_get_contents('http://127.0.0.1:SERVICE/');""",
+    # Asks a database, by a connection that the worker keeps: the query takes 30 ms.
+    "database.php": "<?php " + BURN + """
+burn(2); $db = mysqli_connect('p:127.0.0.1', 'root', '', '', SERVICE);
+echo $db->query('SELECT SLEEP(SECONDS)')->fetch_row()[0];""",
     # All requests hold one lock for 8 ms, and wait up to 40 ms without it.
     "locks.php": "<?php " + BURN + """
 $f = fopen('SCRATCH/lock', 'c'); flock($f, LOCK_EX); usleep(8000);
@@ -46,10 +52,10 @@ asyncio.run(main())
 
 
 class Service:
-    """An HTTP server that answers after 30 ms, times `times`; a process of its own."""
+    """An HTTP server that answers after some seconds; a process of its own."""
 
-    def __init__(self, times):
-        self.seconds = SERVICE_SECONDS * times
+    def __init__(self, seconds):
+        self.seconds = seconds
 
     def __enter__(self):
         self.process = subprocess.Popen([sys.executable, "-c", SERVICE, str(self.seconds)],
@@ -89,6 +95,13 @@ class Server:
     def on_cpus(self):
         return ["taskset", "-c", ",".join(map(str, range(self.cpus)))] if self.cpus else []
 
+    def end_seconds(self):
+        return SERVICE_SECONDS * self.end
+
+    def what_it_asks(self):
+        """The server that the page asks, to be started."""
+        return MariaDB() if self.page == "database.php" else Service(self.end_seconds())
+
     def load(self, url):
         return ["ab", "-q", "-l", "-t", str(self.seconds), "-n", "1000000", "-c", str(self.clients),
                 *(["-k"] if self.keep_alive else []), url]
@@ -123,6 +136,10 @@ def service(times):
     return ["--end", f"http=x{times}"], {"end": times}
 
 
+def database(times):
+    return ["--end", f"database=x{times}"], {"end": times}
+
+
 def cpus(n):
     return ["--cpus", str(n)], {"cpus": n}
 
@@ -131,6 +148,7 @@ FPM = Server()
 MOD_PHP = Server(mpm="prefork", php="mod_php", workers=8, clients=24)
 TWO = Server(page="two.php", children=6, clients=24)
 ASKS = Server(page="asks.php", children=4, clients=16)
+DATABASE = Server(page="database.php", children=6, clients=18)
 COMPUTES = Server(page="computes.php", children=8, clients=4)
 LOCKS = Server(page="locks.php", children=4, clients=16)
 KEPT = Server(mpm="prefork", php="mod_php", workers=10, clients=20, keep_alive=True)
@@ -157,6 +175,10 @@ CASES = [
     case("service: half the time", ASKS, service(0.5)),
     case("service: double time", ASKS, service(2)),
     case("service: 16 children, double clients", ASKS, children(16), clients(32)),
+    case("database: 12 children", DATABASE, children(12)),
+    case("database: half the time", DATABASE, database(0.5)),
+    case("database: double time", DATABASE, database(2)),
+    case("database: half the clients, 3 children", DATABASE, clients(9), children(3)),
     case("CPU: double clients", COMPUTES, clients(8)),
     case("CPU: one client", COMPUTES, clients(1)),
     case("CPU: 16 clients, 3 children", COMPUTES, clients(16), children(3)),

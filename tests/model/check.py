@@ -53,12 +53,13 @@ def start(server, stack):
                                       settings=php.settings("@ROOT@/run"),
                                       wrapper=server.on_cpus()))
         boards, scratch = fpm.board, fpm.root / "run"
-    service = stack.enter_context(cases.Service(server.end))
+    asked = stack.enter_context(server.what_it_asks())
     apache = stack.enter_context(apaches.Apache(
         server.mpm, extra, php="fpm" if fpm else "mod_php", fpm=fpm, workers=server.workers,
         wrapper=server.on_cpus()))
     for name, text in cases.PAGES.items():
-        apache.page(name, text.replace("SERVICE", str(service.port))
+        apache.page(name, text.replace("SERVICE", str(asked.port))
+                    .replace("SECONDS", str(server.end_seconds()))
                     .replace("SCRATCH", str(scratch)))
     return [apache.board, boards], f"http://127.0.0.1:{apache.port}/{server.page}"
 
