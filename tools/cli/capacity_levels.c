@@ -17,16 +17,20 @@
 #include "findings/findings.h"
 #include "model/change.h"
 #include "model/enough.h"
+#include "render/figures.h"
 
 #define FAILED_MILLI 10u    /* a level at which more than 10 of 1000 answers fail is too high */
 #define DONE         0.9    /* a level is too high where the server does less than this part of
                              * the requests that the load asks for */
+#define AT_SERVERS   0.5    /* such a part of the clients has a request at the servers on average, or
+                             * their time passes elsewhere */
 #define NAME         "capacity "
 
 const char *mst_capacity_name(apr_pool_t *pool, bool by_rate, uint64_t at)
 {
-    return mst_pool_printf(pool, by_rate ? NAME "%" PRIu64 "/s" : NAME "%" PRIu64 " %s", at,
-                           at == 1 ? "client" : "clients");
+    if (by_rate)
+        return mst_pool_printf(pool, NAME "%" PRIu64 "/s", at);
+    return mst_pool_printf(pool, NAME "%s", mst_capacity_clients(pool, at));
 }
 
 /* ---- a run in numbers ------------------------------------------------------------ */
@@ -92,6 +96,34 @@ static void read_finding(apr_pool_t *pool, struct mst_capacity_run *run,
     run->action = apr_pstrdup(pool, f->action);
 }
 
+/* Requests that the servers have at once on average, those in their accept queues among them
+ * (Little's law). PHP alone does not know of those that wait for it. A queue that overflowed is the
+ * server's. */
+static void find_elsewhere(apr_pool_t *pool, const struct mst_capacity_levels *l,
+                           struct mst_capacity_run *run, const struct mst_summary *s,
+                           uint64_t clients)
+{
+    const struct mst_summary_all all = mst_summary_fronts(s);
+    double at_once = (double)all.rate_milli / 1000 *
+                     ((double)all.phases[MST_PHASE_TOTAL].mean_ns / MST_NS_PER_S);
+
+    run->elsewhere = !l->command->by_rate && all.requests > 0 &&
+                     !mst_summary_is_php(mst_summary_front(s)) &&
+                     s->checks[MST_CHECK_ACCEPT_QUEUE].ok != MST_ANSWER_NO &&
+                     at_once < AT_SERVERS * (double)clients &&
+                     !(run->has_finding && mst_code_ran_out(run->code));
+    if (!run->elsewhere || (run->has_finding && run->code == MST_CODE_CLIENT_BEYOND_SERVER))
+        return;
+    run->code = MST_CODE_CLIENT_BEYOND_SERVER;
+    run->has_finding = true;
+    run->text = mst_pool_printf(pool, "With %s, the servers had %s requests at once on average, in "
+                                "their queues or at work. The rest of the time is the load tool's, or "
+                                "of what is between it and them.",
+                                mst_capacity_clients(pool, clients), mst_format_real(at_once).text);
+    run->action = "Take another load tool, or one on another machine, and look at what is between "
+                  "them (a proxy, the network).";
+}
+
 /* A load tool that only leaves the server idle between two requests makes more with more clients:
  * it is not the limit yet. */
 static enum mst_level_is judge(const struct mst_capacity_levels *l, const struct mst_level *level,
@@ -140,6 +172,8 @@ static void take(struct mst_capacity_levels *l, uint64_t at, const struct mst_su
     read_failures(&run, s);
     level.is = judge(l, &level, &run, s);
     read_finding(l->pool, &run, s, level.is);
+    if (level.is == MST_LEVEL_GOOD)
+        find_elsewhere(l->pool, l, &run, s, at);
     put(l, &level, &run);
 }
 

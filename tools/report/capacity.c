@@ -11,12 +11,19 @@
 #include "findings/foresight.h"
 #include "render/json_writer.h"
 
+#define NEXT_TO 0.8   /* twice within a tenth (capacity/search.c): of the best level, of the knee */
+
+const char *mst_capacity_clients(apr_pool_t *pool, uint64_t clients)
+{
+    return mst_pool_printf(pool, "%s %s", mst_format_count(clients).text,
+                           clients == 1 ? "client" : "clients");
+}
+
 static const char *load_words(const struct mst_capacity *c, uint64_t at)
 {
-    if (c->by_rate)
-        return mst_pool_printf(c->pool, "%s requests per second", mst_format_count(at).text);
-    return mst_pool_printf(c->pool, "%s %s", mst_format_count(at).text,
-                           at == 1 ? "client" : "clients");
+    return c->by_rate ? mst_pool_printf(c->pool, "%s requests per second",
+                                        mst_format_count(at).text) :
+                        mst_capacity_clients(c->pool, at);
 }
 
 bool mst_slo_broken(const struct mst_slo *slo, const struct mst_capacity_run *run,
@@ -46,39 +53,74 @@ static bool says_something(const struct mst_capacity_run *run)
            run->code != MST_CODE_CANNOT_TELL;
 }
 
-/* The run that says what is the limit: from the knee on the first in which something ran out, else,
- * where a limit was met, the first that found anything. At the knee itself nothing has to wait
- * yet. */
-const struct mst_capacity_run *mst_capacity_limit(const struct mst_capacity *c)
+/* Whether the rate grew until answers failed: the level of the knee is next to the one that fails,
+ * as nearly as the search tells levels apart. */
+static bool grew_until_it_failed(const struct mst_capacity *c)
 {
-    bool was_met = c->search.end != MST_SEARCH_RISES && c->search.end != MST_SEARCH_MOST;
-    const struct mst_capacity_run *other = NULL, *run;
-    size_t i;
+    uint64_t knee, failing;
 
-    for (i = c->search.has_best ? c->search.knee : 0; i < c->count; i++) {
-        run = &c->runs[i];
-        if (says_something(run) && mst_code_ran_out(run->code) && run->code != MST_CODE_GENERATOR)
-            return run;
-        if (other == NULL && says_something(run) && was_met)
-            other = run;
-    }
-    return other;
+    if (c->search.end != MST_SEARCH_FAILED || !c->search.has_best)
+        return false;
+    knee = c->levels[c->search.knee].at;
+    failing = c->levels[c->search.ceiling].at;
+    return failing - knee <= 1 || (double)knee >= NEXT_TO * (double)failing;
 }
 
-/* Whether the load tool made as much as it can: a server that takes more has the same curve. */
-static bool tool_is_limit(const struct mst_capacity *c)
+/* Whether the rate grew no more because the clients were busy elsewhere. */
+static bool is_elsewhere(const struct mst_capacity *c)
+{
+    return c->search.end == MST_SEARCH_FLAT && c->runs[c->count - 1].elsewhere;
+}
+
+/* From the knee on the first run in which something ran out; NULL: none is. At the knee itself
+ * nothing has to wait yet. */
+static const struct mst_capacity_run *ran_out(const struct mst_capacity *c)
+{
+    size_t i;
+
+    for (i = c->search.has_best ? c->search.knee : 0; i < c->count; i++)
+        if (says_something(&c->runs[i]) && mst_code_ran_out(c->runs[i].code) &&
+            c->runs[i].code != MST_CODE_GENERATOR)
+            return &c->runs[i];
+    return NULL;
+}
+
+/* That run says what is the limit, or else, where a limit was met, the one in which answers fail,
+ * the last one, or the first one that found anything. */
+const struct mst_capacity_run *mst_capacity_limit(const struct mst_capacity *c)
+{
+    const struct mst_capacity_run *run = ran_out(c);
+    size_t i;
+
+    if (grew_until_it_failed(c) && says_something(&c->runs[c->search.ceiling]))
+        return &c->runs[c->search.ceiling];
+    if (run != NULL || c->search.end == MST_SEARCH_RISES || c->search.end == MST_SEARCH_MOST)
+        return run;
+    if (is_elsewhere(c))
+        return &c->runs[c->count - 1];
+    for (i = c->search.has_best ? c->search.knee : 0; i < c->count; i++)
+        if (says_something(&c->runs[i]))
+            return &c->runs[i];
+    return NULL;
+}
+
+/* What is the limit, where a server that takes more has the same curve; NULL: the server is. */
+static const char *other_limit(const struct mst_capacity *c)
 {
     const struct mst_capacity_run *limit =
         c->search.end == MST_SEARCH_FLAT ? mst_capacity_limit(c) : NULL;
 
-    return c->search.end == MST_SEARCH_TOOL ||
-           (limit != NULL && limit->code == MST_CODE_GENERATOR);
+    if (c->search.end == MST_SEARCH_TOOL || (limit != NULL && limit->code == MST_CODE_GENERATOR))
+        return "the load tool itself is the limit";
+    if (limit != NULL && limit->elsewhere)
+        return "the load tool, or what is between it and the server, is the limit";
+    return NULL;
 }
 
 bool mst_capacity_is_least(const struct mst_capacity *c)
 {
     return c->search.has_best && (c->search.end == MST_SEARCH_MOST ||
-                                  c->search.end == MST_SEARCH_RISES || tool_is_limit(c));
+                                  c->search.end == MST_SEARCH_RISES || other_limit(c) != NULL);
 }
 
 bool mst_capacity_is_known(const struct mst_capacity *c)
@@ -119,11 +161,10 @@ static const char *trouble(const struct mst_capacity *c, size_t level)
 static const char *knee_words(const struct mst_capacity *c)
 {
     const struct mst_search *s = &c->search;
-    const char *at = load_words(c, c->levels[s->knee].at);
+    const char *at = load_words(c, c->levels[s->knee].at), *other = other_limit(c);
 
-    if (tool_is_limit(c))
-        return mst_pool_printf(c->pool, "with %s the load tool itself is the limit",
-                               load_words(c, c->levels[s->best].at));
+    if (other != NULL)
+        return mst_pool_printf(c->pool, "with %s %s", load_words(c, c->levels[s->best].at), other);
     if (s->ceiling < c->count)
         return mst_pool_printf(c->pool, "with %s; with %s %s", load_words(c, c->levels[s->best].at),
                                load_words(c, c->levels[s->ceiling].at), trouble(c, s->ceiling));

@@ -20,6 +20,9 @@ struct mst_capacity_run {
     uint64_t    times_ns[MST_PERCENTILE_COUNT];   /* MST_UNKNOWN: too few, or not known */
     uint64_t    requests, failed;                 /* requests 0: none was done */
     bool        tool_failed;
+    /* Most of the clients have no request at the servers: the load tool, or what is between it and
+     * them, has their time. */
+    bool        elsewhere;
     /* What ran out, or else its first finding. */
     bool          has_finding;
     enum mst_code code;
@@ -52,6 +55,9 @@ struct mst_capacity {
     struct mst_capacity_next next;
     const struct mst_capacity_foreseen *foreseen; /* of the same levels; NULL: nothing is */
 };
+
+/* "1 client", "40 clients" */
+const char *mst_capacity_clients(apr_pool_t *pool, uint64_t clients);
 
 /* The run that says what is the limit; NULL: none does. */
 const struct mst_capacity_run *mst_capacity_limit(const struct mst_capacity *c);

@@ -137,6 +137,19 @@ def test_answers_fail(site, archive):
     assert clients(found) == [1, 2]
     assert found["levels"][1]["is"] == "failed" and found["levels"][1]["failed"] > 0
     assert "requests fail" in found["verdict"]
+    assert found["limit"]["code"] == "answers-5xx", "the rate grew until they failed"
+
+
+def test_the_limit_is_elsewhere(site, archive):
+    """A load tool that makes few requests, however many clients it is told: the workers are idle
+    for most of the time, so the server takes more."""
+    script = (f"for i in $(seq $(({{seconds}} * 100))); do curl -so /dev/null {site.nap}; "
+              "sleep 0.15; done; : {clients}")
+    found, _ = capacity(site, archive, "sh", "-c", script)
+    assert found["at_least"] and found["knee"] is None and found["ended_by"] == "flat"
+    assert "the load tool, or what is between it and the server, is the limit" in found["verdict"]
+    assert found["limit"]["code"] == "client-beyond-server"
+    assert "the servers had 0." in found["limit"]["sentence"]
 
 
 def test_the_lowest_load_is_too_much(site, archive):
