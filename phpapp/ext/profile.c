@@ -73,6 +73,7 @@ static struct {
     pthread_t       thread;
     pid_t           tid, pid;     /* pid: of the process in which it runs; another one has none */
     sem_t           is_ready;
+    bool            ends;         /* it is asked to; atomic */
 } watcher = { .starting = PTHREAD_MUTEX_INITIALIZER, .raising = PTHREAD_MUTEX_INITIALIZER };
 
 static void (*next_interrupt)(zend_execute_data *);
@@ -212,7 +213,7 @@ static void *watch(void *unused)
     sigaddset(&set, SIGNAL);
     watcher.tid = (pid_t)syscall(SYS_gettid);
     sem_post(&watcher.is_ready);
-    for (;;)   /* until it is cancelled */
+    while (!__atomic_load_n(&watcher.ends, __ATOMIC_ACQUIRE))
         if (sigwaitinfo(&set, &info) == SIGNAL)
             note(&info);
     return unused;
@@ -228,6 +229,7 @@ static bool start_watcher(void)
     if (sem_init(&watcher.is_ready, 0, 0) != 0 || pthread_attr_init(&attributes) != 0)
         return false;
     pthread_attr_setstacksize(&attributes, WATCHER_STACK);
+    watcher.ends = false;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     is_started = pthread_create(&watcher.thread, &attributes, watch, NULL) == 0;
@@ -378,11 +380,15 @@ void mst_profile_install(void)
     zend_post_startup_cb = find_functions;
 }
 
-/* The code of the watcher is unloaded after this. It can be cancelled only where it waits. */
+/* The code of the watcher is unloaded after this. pthread_cancel() loads libgcc_s, which a pool's
+ * chroot can lack, and ends the process without it: so it is the last resort, where the user's
+ * signals that wait are as many as RLIMIT_SIGPENDING allows. */
 void mst_profile_uninstall(void)
 {
     if (watcher.pid == getpid()) {
-        pthread_cancel(watcher.thread);
+        __atomic_store_n(&watcher.ends, true, __ATOMIC_RELEASE);
+        if (pthread_kill(watcher.thread, SIGNAL) != 0)
+            pthread_cancel(watcher.thread);
         pthread_join(watcher.thread, NULL);
         watcher.pid = 0;
     }
