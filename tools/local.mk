@@ -150,6 +150,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/format.h \
 	tools/console/nearest.c \
 	tools/console/nearest.h \
+	tools/console/number.c \
+	tools/console/number.h \
 	tools/console/options.h \
 	tools/console/output.c \
 	tools/console/output.h \

@@ -10,6 +10,7 @@
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/number.h"
 #include "console/options.h"
 #include "console/output.h"
 #include "doc/lines.h"
@@ -67,9 +68,9 @@ static int read_sweep(struct options *o, const char *text)
 
     if (dots != NULL) {
         o->swept = apr_pstrmemdup(o->pool, text, (apr_size_t)(equals - text));
-        o->from = mst_change_number(apr_pstrmemdup(o->pool, equals + 1,
-                                                   (apr_size_t)(dots - equals - 1)));
-        o->to = mst_change_number(dots + 2);
+        o->from = mst_number_read(apr_pstrmemdup(o->pool, equals + 1,
+                                                 (apr_size_t)(dots - equals - 1)));
+        o->to = mst_number_read(dots + 2);
         if (o->from > 0 && o->to > o->from)
             return MST_EXIT_OK;
     }

@@ -188,7 +188,7 @@ def test_failures_predict_nothing(tmp_path):
     (["--set", "mpm=prefork"], "expected mpm to be event"),
     (["--clients", "0"], "expected --clients to be a whole number"),
     (["--load", "2"], "expected --load to be a factor"),
-    (["--rate", "fast"], "expected --rate to be requests per second"),
+    (["--rate", "fast"], "expected --rate to be a rate from 0.001 to 1000000 per second"),
     (["--cpus", "0"], "expected --cpus to be a number"),
     (["--end", "database"], "expected --end to be an end and a factor"),
     (["--end", "database=x2"], 'no request waited for "database"; the recording has: "sleep"'),
