@@ -99,13 +99,13 @@ static int read_most(struct options *o, const char *text)
 /* A page is this verb's own; the other formats are all recorders'. */
 static int read_format(struct options *o, const char *name)
 {
-    o->html = strcmp(name, "html") == 0;
-    if (o->html || strcmp(name, "text") == 0 || strcmp(name, "json") == 0) {
-        o->request.json = strcmp(name, "json") == 0;
-        return MST_EXIT_OK;
-    }
-    return mst_usage_error("capacity", "there is no format \"%s\": expected text, json or html",
-                           name);
+    static const char *const names[] = { "text", "json", "html", NULL };
+    size_t nth = 0;
+    int status = mst_output_format_read(&nth, "capacity", names, name);
+
+    o->request.json = nth == 1;
+    o->html = nth == 2;
+    return status;
 }
 
 static int read_option(struct options *o, int option, char **targets)

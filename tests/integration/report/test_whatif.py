@@ -195,7 +195,7 @@ def test_failures_predict_nothing(tmp_path):
     (["--without", "lock"], 'no request waited for "lock"'),
     (["--sweep", "clients=4..2"], "expected --sweep to be a name and two numbers"),
     (["--sweep", "nothing=2..4"], "the recording has no workers that nothing limits"),
-    (["--format", "xml", "--load", "x2"], "expected --format to be text, json or html"),
+    (["--format", "xml", "--load", "x2"], 'there is no format "xml": expected text, json or html'),
 ])
 def test_wrong_usage(archive, options, words):
     assert words in ask(archive, *options, status=2).stderr
