@@ -425,6 +425,18 @@ bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_foreca
            then->at_ends[nth] > now + BUSIER_BY;
 }
 
+const struct mst_model_end *mst_model_busier_end(const struct mst_prediction *p,
+                                                 const struct mst_forecast *then)
+{
+    const struct mst_system *system = &p->run->system;
+    size_t i;
+
+    for (i = 0; i < system->end_count; i++)
+        if (mst_model_is_busier(p, then, i))
+            return &system->ends[i];
+    return NULL;
+}
+
 static bool is_named(const char *name, const struct mst_model_use *use)
 {
     return strcmp(name, use->name) == 0;

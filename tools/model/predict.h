@@ -69,5 +69,8 @@ void mst_model_try(struct mst_forecast *few, const struct mst_system *system,
  * is not known then. */
 bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_forecast *then,
                          size_t nth);
+/* The first such end; NULL: there is none. */
+const struct mst_model_end *mst_model_busier_end(const struct mst_prediction *p,
+                                                 const struct mst_forecast *then);
 
 #endif
