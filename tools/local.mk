@@ -27,6 +27,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/code_bill.c \
 	tools/analysis/code_bill.h \
 	tools/analysis/codes.def \
+	tools/analysis/configured.c \
+	tools/analysis/configured.h \
 	tools/analysis/finding.c \
 	tools/analysis/finding.h \
 	tools/analysis/join_client.c \
