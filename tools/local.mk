@@ -300,6 +300,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/model/enough.h \
 	tools/model/event_queue.c \
 	tools/model/event_queue.h \
+	tools/model/fit.c \
+	tools/model/fit.h \
+	tools/model/forecast.c \
+	tools/model/forecast.h \
 	tools/model/limits.c \
 	tools/model/note.c \
 	tools/model/note.h \
