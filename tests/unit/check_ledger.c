@@ -348,6 +348,27 @@ static void begin_asking(struct asked *q, const char *sql)
     ck_assert_msg(q->now.why_not == NULL, "%s", q->now.why_not);
 }
 
+static void expect_no_model(const char *sql, const char *why)
+{
+    const struct run r = quiet_run();
+    struct mst_model_run run;
+    struct made m;
+
+    make(&m, &r, sql);
+    ck_assert(mst_model_run_make(&run, &m.s, mst_archive_db(m.archive), memory_of_test()));
+    ck_assert_str_eq(run.why_not, why);
+    unmake(&m);
+}
+
+/* The reason is one fact. */
+START_TEST(test_what_cannot_be_simulated)
+{
+    expect_no_model("UPDATE runs SET duration_ns = NULL, complete = 0, outcome = 'unfinished'",
+                    "its recording did not come to its end");
+    expect_no_model("UPDATE runs SET duration_ns = 1900000000", "it was shorter than two seconds");
+}
+END_TEST
+
 /* What is noted of a change. */
 static struct mst_ledger_entry ask(struct asked *q, struct mst_system *changed, bool *all)
 {
@@ -923,6 +944,7 @@ int main(void)
     tcase_add_loop_test(kept, test_rows_that_are_no_predictions, 0, sizeof rows / sizeof *rows);
     tcase_add_test(advice, test_advice);
     tcase_add_test(advice, test_requests_that_come);
+    tcase_add_test(advice, test_what_cannot_be_simulated);
     tcase_add_test(advice, test_processes_that_are_started);
     tcase_add_test(advice, test_what_is_not_noted);
     tcase_add_test(advice, test_advice_of_several_settings);
