@@ -133,7 +133,8 @@ static void take(struct mst_capacity_levels *l, uint64_t at, const struct mst_su
                  bool tool_failed)
 {
     struct mst_level level = { .at = at };
-    struct mst_capacity_run run = { .id = s->id, .tool_failed = tool_failed };
+    struct mst_capacity_run run = { .id = s->id, .tool_failed = tool_failed,
+                                    .steady = s->checks[MST_CHECK_STEADY].ok };
 
     level.rate = (double)mst_summary_fronts(s).rate_milli / 1000;
     read_times(&run, s);

@@ -20,6 +20,7 @@ struct mst_capacity_run {
     uint64_t    times_ns[MST_PERCENTILE_COUNT];   /* MST_UNKNOWN: too few, or not known */
     uint64_t    requests, failed;                 /* requests 0: none was done */
     bool        tool_failed;
+    enum mst_answer steady;                       /* its check `steady` */
     /* What ran out, or else its first finding. */
     bool          has_finding;
     enum mst_code code;
