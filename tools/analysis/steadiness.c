@@ -3,9 +3,9 @@
  *
  * The time from the first answer to the last request's start is cut into bins: before and after it
  * the load begins and ends, which is no warm-up. Two halves differ where their rates or their mean
- * times are apart by more than 5 %, and by more than the scatter of the second half's bins explains:
- * a short warm-up would hide in the scatter that it gives the first half. The warm-up is the
- * shortest beginning without which the halves are alike.
+ * times are apart by more than 5 %, and by more than the scatter of the second half's bins
+ * explains: a short warm-up would hide in the scatter that it gives the first half. The warm-up is
+ * the shortest beginning without which the halves are alike.
  */
 #include "analysis/steps.h"
 
