@@ -27,6 +27,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/code_bill.c \
 	tools/analysis/code_bill.h \
 	tools/analysis/codes.def \
+	tools/analysis/configured.c \
+	tools/analysis/configured.h \
 	tools/analysis/finding.c \
 	tools/analysis/finding.h \
 	tools/analysis/join_client.c \
@@ -150,6 +152,8 @@ libmpmstat_tool_la_SOURCES = \
 	tools/console/format.h \
 	tools/console/nearest.c \
 	tools/console/nearest.h \
+	tools/console/number.c \
+	tools/console/number.h \
 	tools/console/options.h \
 	tools/console/output.c \
 	tools/console/output.h \
@@ -296,6 +300,10 @@ libmpmstat_tool_la_SOURCES = \
 	tools/model/enough.h \
 	tools/model/event_queue.c \
 	tools/model/event_queue.h \
+	tools/model/fit.c \
+	tools/model/fit.h \
+	tools/model/forecast.c \
+	tools/model/forecast.h \
 	tools/model/limits.c \
 	tools/model/note.c \
 	tools/model/note.h \

@@ -348,6 +348,27 @@ static void begin_asking(struct asked *q, const char *sql)
     ck_assert_msg(q->now.why_not == NULL, "%s", q->now.why_not);
 }
 
+static void expect_no_model(const char *sql, const char *why)
+{
+    const struct run r = quiet_run();
+    struct mst_model_run run;
+    struct made m;
+
+    make(&m, &r, sql);
+    ck_assert(mst_model_run_make(&run, &m.s, mst_archive_db(m.archive), memory_of_test()));
+    ck_assert_str_eq(run.why_not, why);
+    unmake(&m);
+}
+
+/* The reason is one fact. */
+START_TEST(test_what_cannot_be_simulated)
+{
+    expect_no_model("UPDATE runs SET duration_ns = NULL, complete = 0, outcome = 'unfinished'",
+                    "its recording did not come to its end");
+    expect_no_model("UPDATE runs SET duration_ns = 1900000000", "it was shorter than two seconds");
+}
+END_TEST
+
 /* What is noted of a change. */
 static struct mst_ledger_entry ask(struct asked *q, struct mst_system *changed, bool *all)
 {
@@ -383,6 +404,39 @@ START_TEST(test_requests_that_come)
               e.values[MST_LEDGER_P50].predicted < 9 * MS);
     ck_assert(!e.by_client);   /* ab told no median */
     unmake(&q.m);
+}
+END_TEST
+
+#define THREE_THREADS "UPDATE samples SET idle = 2, reading = 0, handling = 1, sending = 0, " \
+    "keepalive = 0, closing = 0; "
+
+static void expect_growth(const char *sql, struct mst_growth expected)
+{
+    struct mst_growth growth;
+    struct asked q;
+
+    begin_asking(&q, sql);
+    growth = q.run.system.gates[0].growth;
+    ck_assert_uint_eq(growth.start, expected.start);
+    ck_assert_uint_eq(growth.unit, expected.unit);
+    ck_assert_uint_eq(growth.min_spare, expected.min_spare);
+    ck_assert_uint_eq(growth.max_spare, expected.max_spare);
+    unmake(&q.m);
+}
+
+/* What the server's files say of the processes that it starts, or httpd's own numbers. */
+START_TEST(test_processes_that_are_started)
+{
+    expect_growth("UPDATE servers SET mpm = 'event'; " THREE_THREADS,
+                  (struct mst_growth){ .start = 3, .unit = 25, .min_spare = 75, .max_spare = 250 });
+    expect_growth("UPDATE servers SET mpm = 'prefork'; " THREE_THREADS,
+                  (struct mst_growth){ .start = 3, .unit = 1, .min_spare = 5, .max_spare = 10 });
+    expect_growth("UPDATE servers SET mpm = 'event'; " THREE_THREADS "INSERT INTO settings VALUES "
+                  "(1, NULL, 'ThreadsPerChild', '4', 'a.conf', 1), (1, NULL, 'MinSpareThreads', "
+                  "'8', 'a.conf', 2), (1, NULL, 'MaxSpareThreads', NULL, 'a.conf', 3), "
+                  "(1, 'www', 'MaxSpareThreads', '9', 'a.conf', 4), "
+                  "(2, NULL, 'MaxSpareThreads', '9', 'a.conf', 5)",
+                  (struct mst_growth){ .start = 3, .unit = 4, .min_spare = 8, .max_spare = 250 });
 }
 END_TEST
 
@@ -890,6 +944,8 @@ int main(void)
     tcase_add_loop_test(kept, test_rows_that_are_no_predictions, 0, sizeof rows / sizeof *rows);
     tcase_add_test(advice, test_advice);
     tcase_add_test(advice, test_requests_that_come);
+    tcase_add_test(advice, test_what_cannot_be_simulated);
+    tcase_add_test(advice, test_processes_that_are_started);
     tcase_add_test(advice, test_what_is_not_noted);
     tcase_add_test(advice, test_advice_of_several_settings);
     tcase_add_test(comparisons, test_what_came);

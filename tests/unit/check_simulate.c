@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "harness.h"
+#include "model/predict.h"
 #include "model/recorded.h"
 #include "model/simulate.h"
 
@@ -248,6 +249,31 @@ START_TEST(test_times_of_directives)
 }
 END_TEST
 
+/* An end is busier if it has more than 1.25 times the requests of now, and more than one besides.
+ * A sleep, a lock and the server's own ends are never busier. */
+START_TEST(test_first_end_that_is_busier)
+{
+    enum { SLEEP = MST_END_FIXED_COUNT, LOCK, CACHE, DATABASE, API, COUNT };
+    struct mst_model_end ends[COUNT] = {
+        [SLEEP] = { .kind = "sleep" }, [LOCK] = { .kind = "lock" }, [CACHE] = { .kind = "cache" },
+        [DATABASE] = { .kind = "database" }, [API] = { .kind = "http" },
+    };
+    struct mst_model_run run = { .system = { .ends = ends, .end_count = COUNT } };
+    double now[COUNT] = { 1, [CACHE] = 2, [DATABASE] = 10 };
+    double then[COUNT] = { 9, [SLEEP] = 9, [LOCK] = 9, [CACHE] = 3, [DATABASE] = 12.5 };
+    struct mst_prediction p = { .run = &run, .now = { .at_ends = now } };
+    struct mst_forecast forecast = { .at_ends = then };
+
+    ck_assert_ptr_null(mst_model_busier_end(&p, &forecast));
+    then[API] = 1.1;
+    ck_assert_ptr_eq(mst_model_busier_end(&p, &forecast), &ends[API]);
+    then[DATABASE] = 12.6;
+    ck_assert_ptr_eq(mst_model_busier_end(&p, &forecast), &ends[DATABASE]);
+    then[CACHE] = 3.1;
+    ck_assert_ptr_eq(mst_model_busier_end(&p, &forecast), &ends[CACHE]);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("simulate");
@@ -262,6 +288,7 @@ int main(void)
     tcase_add_test(tests, test_backlog_is_full);
     tcase_add_test(tests, test_the_same_seed);
     tcase_add_test(tests, test_times_of_directives);
+    tcase_add_test(tests, test_first_end_that_is_busier);
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

@@ -306,7 +306,11 @@ START_TEST(test_sizing_of_too_little)
     sql(&m, "UPDATE runs SET duration_ns = NULL, complete = 0, outcome = 'unfinished'");
     mst_summary_free(&m.s);
     summarize(&m);
-    expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "did not come to its end");
+    expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "the recording did not come to its end");
+    sql(&m, "UPDATE runs SET duration_ns = 1900000000, complete = 1, outcome = 'complete'");
+    mst_summary_free(&m.s);
+    summarize(&m);
+    expect_advice(&m, MST_ADVICE_WORKERS, "cannot tell", "the run was shorter than two seconds");
     end(&m);
 }
 END_TEST

@@ -335,6 +335,32 @@ static const struct { const char *sql; uint64_t failures; } failures[] = {
     { "UPDATE runs SET tool = NULL", 0 },
 };
 
+/* 400 requests in 4 s: 20 in each of 20 bins. */
+static const struct { const char *sql; enum mst_answer ok; const char *text; } courses[] = {
+    { "", MST_ANSWER_YES, "both halves are alike" },
+    /* A fifth of the rate in two bins, and in one: that changes too little. */
+    { "DELETE FROM server_requests WHERE key <= 40 AND key % 5", MST_ANSWER_NO,
+      "the first 393 ms were a warm-up" },
+    { "DELETE FROM server_requests WHERE key <= 20 AND key % 5", MST_ANSWER_YES,
+      "the first 197 ms were a warm-up" },
+    /* Every third bin has half: the halves are apart, and no more than the bins are. */
+    { "DELETE FROM server_requests WHERE (key - 1) / 20 % 3 = 0 AND key % 2", MST_ANSWER_YES,
+      "both halves are alike" },
+    { "DELETE FROM server_requests WHERE key > 240 AND key % 2", MST_ANSWER_NO,
+      "it never was steady" },
+};
+
+START_TEST(test_steady)
+{
+    struct run r = quiet_run();
+    struct made m;
+
+    make(&m, &r, courses[_i].sql);
+    expect_check(&m, MST_CHECK_STEADY, courses[_i].ok, courses[_i].text);
+    unmake(&m);
+}
+END_TEST
+
 START_TEST(test_failures)
 {
     struct run r = quiet_run();
@@ -508,6 +534,7 @@ int main(void)
     tcase_add_test(tests, test_littles_law_fails);
     tcase_add_test(tests, test_littles_law_is_of_the_whole_recording);
     tcase_add_loop_test(tests, test_rate_is_of_the_load, 0, (int)(sizeof rates / sizeof *rates));
+    tcase_add_loop_test(tests, test_steady, 0, (int)(sizeof courses / sizeof *courses));
     tcase_add_loop_test(tests, test_failures, 0, (int)(sizeof failures / sizeof *failures));
     tcase_add_test(tests, test_promised_names);
     tcase_add_test(tests, test_promised_names_of_php);

@@ -31,7 +31,7 @@ static void make(struct made *m)
     m->board.started_ns = WALL_NS;
     m->board.stopped_ns = MST_UNKNOWN;
     m->board.workers_limit = 3;
-    m->board.workers_busy = 2;
+    m->board.workers_busy = m->board.workers_wanted = 2;
     m->board.workers[MST_STATE_HANDLING] = 2;
     m->board.workers[MST_STATE_IDLE] = 1;
     m->board.label_count = 2;
@@ -39,7 +39,7 @@ static void make(struct made *m)
     m->labels[0].label = MST_LABEL_STATUS_NAME;
     m->labels[1].label = "www";
     m->labels[1].in_flight = 2;
-    m->labels[1].workers_limit = MST_UNKNOWN;
+    m->labels[1].workers_limit = m->labels[1].workers_wanted = MST_UNKNOWN;
     m->board.slot_count = 3;
     m->board.slots = m->slots;
     m->slots[0] = (struct mst_snapshot_slot){
@@ -261,6 +261,7 @@ START_TEST(test_the_asker_is_no_load)
     apache.slots[0].label = apache.slots[1].label = MST_LABEL_STATUS_NAME;
     look(0);
     ck_assert_uint_eq(top.servers[0].busy, 1);
+    ck_assert_uint_eq(top.servers[0].wanted, 1);
     ck_assert_uint_eq(top.servers[0].states[MST_STATE_HANDLING], 1);
     ck_assert_uint_eq(top.servers[0].present.worker_count, 0);
     mst_top_free(&top);
@@ -379,7 +380,7 @@ START_TEST(test_a_screen)
     ck_assert_uint_eq(line_of("mpmstat top"), 1);
     ck_assert_uint_eq(line_of(" 1  apache event  10.0 req/s  3 of 3 busy: ALL"), 2);
     ck_assert_int_eq(screen.lines[1].look, MST_TOP_ALARM);
-    ck_assert_uint_gt(line_of("2 handling"), 0);
+    ck_assert_uint_gt(line_of(" 1 idle  2 handling  2 wanted  "), 0);
     ck_assert_uint_gt(line_of("3.00 ms"), 0);
     ck_assert_uint_gt(line_of("lock session, 1.00 s  /lock.php"), line_of("/slow"));
     ck_assert_uint_gt(line_of("all 3 workers are busy"), line_of("EVENTS"));
@@ -441,6 +442,27 @@ START_TEST(test_who_is_stuck)
     ck_assert_uint_eq(line_of("is stuck"), 0);
     ck_assert_uint_eq(line_of("2 of Apache's 150 workers have had one request"), 2);
     ck_assert_uint_eq(line_of("lock /var"), 0);
+    mst_top_free(&top);
+}
+END_TEST
+
+/* Connections wait for the two workers of a pool. How many wait for Apache's is not known. */
+START_TEST(test_workers_wanted)
+{
+    struct made php;
+
+    memset(&view, 0, sizeof view);
+    ck_assert(mst_top_init(&top, 2));
+    make_stuck(&php);
+    apache.board.workers_wanted = MST_UNKNOWN;
+    php.labels[1].workers_limit = 2;
+    php.labels[1].workers_wanted = 9;
+    mst_top_take(&top, 0, &apache.board, AT_NS, WALL_NS);
+    mst_top_take(&top, 1, &php.board, AT_NS, WALL_NS);
+    draw(80, 24);
+    ck_assert_uint_gt(line_of(" 2 handling  - wanted  "), 0);
+    ck_assert_uint_gt(line_of(" 2  www                      2/2      9       -"), 0);
+    ck_assert_uint_gt(line_of(" 1  www                        2      -       -"), 0);
     mst_top_free(&top);
 }
 END_TEST
@@ -550,6 +572,7 @@ int main(void)
     tcase_add_test(shown, test_columns);
     tcase_add_test(shown, test_a_screen);
     tcase_add_test(shown, test_who_is_stuck);
+    tcase_add_test(shown, test_workers_wanted);
     tcase_add_test(shown, test_filter_and_order);
     tcase_add_test(shown, test_a_gone_server_is_marked);
     tcase_add_test(shown, test_hostile_boards_in_every_size);

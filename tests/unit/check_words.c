@@ -1,9 +1,13 @@
-/* check_words.c - a command's words as text, and what a program said, for people. */
+/* check_words.c - a command's words as text, what a program said, for people, and the numbers that
+ * they write.
+ */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/strings.h"
 #include "console/format.h"
+#include "console/number.h"
 #include "exec/shell_quote.h"
 #include "harness.h"
 
@@ -81,6 +85,43 @@ START_TEST(test_stamp)
 }
 END_TEST
 
+START_TEST(test_numbers)
+{
+    static const char *const wrong[] = { "", "-1", "+1", " 1", "1 ", "1x", "nan", "inf", "." };
+    size_t i;
+
+    ck_assert_double_eq(mst_number_read("0"), 0);
+    ck_assert_double_eq(mst_number_read("2.5"), 2.5);
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(isnan(mst_number_read(wrong[i])), "\"%s\"", wrong[i]);
+}
+END_TEST
+
+START_TEST(test_rates)
+{
+    static const char *const wrong[] = {
+        "", "/s", "much", "-4/s", "+4/s", " 4/s", "4 /s", "4/", "4/m", "4/ss", "4/s ", "4s", "nan",
+        "inf/s", "0", "0.0009/s", "1000.1/s", "1e999/s",
+    };
+    char error[MST_ERROR_MAX];
+    double rate = -1;
+    size_t i;
+
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        ck_assert_msg(mst_rate_read(&rate, "rate", wrong[i], 1000, error) != 0, "\"%s\"",
+                      wrong[i]);
+    ck_assert_double_eq(rate, -1);
+    ck_assert_str_eq(error, "expected --rate to be a rate from 0.001 to 1000 per second, as in "
+                     "\"200/s\", found \"1e999/s\"");
+    ck_assert_int_eq(mst_rate_read(&rate, "rate", "400/s", 1000, error), 0);
+    ck_assert_double_eq(rate, 400);
+    ck_assert_int_eq(mst_rate_read(&rate, "rate", "0.5", 1000, error), 0);
+    ck_assert_double_eq(rate, 0.5);
+    ck_assert_int_eq(mst_rate_read(&rate, "rate", "1000", 1000, error), 0);
+    ck_assert_double_eq(rate, 1000);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("words");
@@ -90,6 +131,8 @@ int main(void)
     tcase_add_test(tests, test_strings);
     tcase_add_test(tests, test_ends);
     tcase_add_test(tests, test_stamp);
+    tcase_add_test(tests, test_numbers);
+    tcase_add_test(tests, test_rates);
     suite_add_tcase(suite, tests);
     return test_run(suite);
 }

@@ -3,7 +3,8 @@
  *
  * The time from the first answer to the last request's start is cut into bins: before and after it
  * the load begins and ends, which is no warm-up. Two halves differ where their rates or their mean
- * times are apart by more than 5 %, and by more than the bins' own scatter explains. The warm-up is
+ * times are apart by more than 5 %, and by more than the scatter of the second half's bins
+ * explains: a short warm-up would hide in the scatter that it gives the first half. The warm-up is
  * the shortest beginning without which the halves are alike.
  */
 #include "analysis/steps.h"
@@ -113,10 +114,10 @@ static struct stretch stretch_of(const struct course *c, size_t from, size_t to)
     return s;
 }
 
-static bool apart(double a, double a_error, double b, double b_error, double freedom)
+/* error: of the difference. */
+static bool apart(double a, double b, double error, double freedom)
 {
-    return fabs(a - b) > APART * fmax(a, b) &&
-           fabs(a - b) > mst_student(0.99, freedom) * hypot(a_error, b_error);
+    return fabs(a - b) > APART * fmax(a, b) && fabs(a - b) > mst_student(0.99, freedom) * error;
 }
 
 /* Whether both halves of what begins at that bin are alike. */
@@ -124,10 +125,10 @@ static bool is_steady(const struct course *c, size_t from)
 {
     size_t middle = (from + BINS + 1) / 2;
     const struct stretch a = stretch_of(c, from, middle), b = stretch_of(c, middle, BINS);
-    double freedom = (double)(BINS - from) - 2;
+    double bins = (double)(BINS - middle), both = sqrt(1 + bins / (double)(middle - from));
 
-    return !apart(a.rate, a.rate_error, b.rate, b.rate_error, freedom) &&
-           !apart(a.mean_ns, a.mean_error_ns, b.mean_ns, b.mean_error_ns, freedom);
+    return !apart(a.rate, b.rate, b.rate_error * both, bins - 1) &&
+           !apart(a.mean_ns, b.mean_ns, b.mean_error_ns * both, bins - 1);
 }
 
 /* ---- what is said ---------------------------------------------------------------- */

@@ -165,7 +165,8 @@ static void take(struct mst_capacity_levels *l, uint64_t at, const struct mst_su
                  bool tool_failed)
 {
     struct mst_level level = { .at = at };
-    struct mst_capacity_run run = { .id = s->id, .tool_failed = tool_failed };
+    struct mst_capacity_run run = { .id = s->id, .tool_failed = tool_failed,
+                                    .steady = s->checks[MST_CHECK_STEADY].ok };
 
     level.rate = (double)mst_summary_fronts(s).rate_milli / 1000;
     read_times(&run, s);
@@ -304,8 +305,8 @@ static void find_next(struct mst_capacity_next *next, const struct mst_predictio
 {
     const struct mst_model_run *run = p->run;
     const struct mst_model_workers *workers = workers_of(run, code);
+    const struct mst_model_end *busier;
     struct mst_model_next beyond;
-    size_t i;
 
     if (workers == NULL || !mst_model_find_next(&beyond, p, workers->gate))
         return;
@@ -315,9 +316,9 @@ static void find_next(struct mst_capacity_next *next, const struct mst_predictio
         .workers = beyond.then.uses[workers->gate].used,
         .rate = mst_model_estimate_of(p, &beyond.then, MST_MEASURE_RATE),
     };
-    for (i = 0; i < run->system.end_count && next->busier == NULL; i++)
-        if (mst_model_is_busier(p, &beyond.then, i))
-            next->busier = run->system.ends[i].called;
+    busier = mst_model_busier_end(p, &beyond.then);
+    if (busier != NULL)
+        next->busier = busier->called;
 }
 
 /* With as many clients as each level has. */

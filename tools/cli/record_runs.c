@@ -44,7 +44,10 @@ static bool read_number(const char *text, unsigned long most, unsigned long *num
 int mst_record_option(struct mst_record_request *r, const char *verb, int option,
                       const char *argument)
 {
+    static const char *const formats[] = { "text", "json", NULL };
     unsigned long number;
+    size_t nth = 0;
+    int status;
 
     switch (option) {
     case MST_OPTION_OUTPUT:
@@ -53,11 +56,9 @@ int mst_record_option(struct mst_record_request *r, const char *verb, int option
         r->recording.archive = argument;
         break;
     case MST_OPTION_FORMAT:
-        r->json = strcmp(argument, "json") == 0;
-        if (!r->json && strcmp(argument, "text") != 0)
-            return mst_usage_error(verb, "there is no format \"%s\": expected text or json",
-                                   argument);
-        break;
+        status = mst_output_format_read(&nth, verb, formats, argument);
+        r->json = nth == 1;
+        return status;
     case MST_OPTION_TIMEOUT:
         if (!read_number(argument, TIMEOUT_SECONDS_MAX, &number))
             return mst_usage_error(verb, "--timeout takes whole seconds from 1 to %u, not \"%s\"",

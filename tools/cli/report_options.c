@@ -14,18 +14,14 @@
 
 static int read_format(struct mst_report_options *o, const char *name)
 {
-    static const char *const names[MST_REPORT_FORMATS] = {
+    static const char *const names[MST_REPORT_FORMATS + 1] = {
         "html", "md", "csv", "json", "text", "folded", "speedscope", "pprof",
     };
-    int i;
+    size_t nth = o->format;
+    int status = mst_output_format_read(&nth, "report", names, name);
 
-    for (i = 0; i < MST_REPORT_FORMATS; i++)
-        if (strcmp(name, names[i]) == 0) {
-            o->format = (enum mst_report_format)i;
-            return MST_EXIT_OK;
-        }
-    return mst_usage_error("report", "there is no format \"%s\": expected html, md, csv, json, "
-                           "text, folded, speedscope or pprof", name);
+    o->format = (enum mst_report_format)nth;
+    return status;
 }
 
 /* The output takes the place of what is there. */

@@ -1,10 +1,36 @@
-/* text_options.c - --percentiles LIST, --color WHEN: see text_options.h. */
+/* text_options.c - --format NAME, --percentiles LIST, --color WHEN: see text_options.h. */
 #include "cli/text_options.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "analysis/summary.h"
 #include "console/diag.h"
+
+/* An error that lists the names: "text, json or html". */
+static int no_format(const char *verb, const char *const *names, const char *argument)
+{
+    char list[256] = "";
+    size_t used = 0, i;
+
+    for (i = 0; names[i] != NULL && used < sizeof list; i++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
+                                 i == 0 ? "" : names[i + 1] != NULL ? ", " : " or ", names[i]);
+    return mst_usage_error(verb, "there is no format \"%s\": expected %s", argument, list);
+}
+
+int mst_output_format_read(size_t *nth, const char *verb, const char *const *names,
+                           const char *argument)
+{
+    size_t i;
+
+    for (i = 0; names[i] != NULL; i++)
+        if (strcmp(names[i], argument) == 0) {
+            *nth = i;
+            return MST_EXIT_OK;
+        }
+    return no_format(verb, names, argument);
+}
 
 /* Its number without the p: "99.9". MST_PERCENTILE_COUNT: there is none such. */
 static enum mst_percentile percentile_of(const char *number, size_t length)

@@ -14,6 +14,7 @@
 #include "cli/verbs.h"
 #include "console/diag.h"
 #include "console/format.h"
+#include "console/number.h"
 #include "console/options.h"
 #include "console/output.h"
 #include "console/stop.h"
@@ -74,17 +75,13 @@ static int read_slo(struct options *o, const char *text)
     return status;
 }
 
-/* "400/s", "400". */
 static int read_at_least(struct options *o, const char *text)
 {
-    char *end;
+    char error[MST_ERROR_MAX];
 
-    o->at_least = strtod(text, &end);
-    if (end != text && (*end == '\0' || strcmp(end, "/s") == 0) && o->at_least > 0 &&
-        o->at_least < MST_CAPACITY_MOST)
+    if (mst_rate_read(&o->at_least, "at-least", text, MST_CAPACITY_MOST, error) == 0)
         return MST_EXIT_OK;
-    return mst_usage_error("capacity", "expected --at-least to be a rate, as in \"400/s\", found "
-                           "\"%s\"", text);
+    return mst_usage_error("capacity", "%s", error);
 }
 
 static int read_most(struct options *o, const char *text)
@@ -102,13 +99,13 @@ static int read_most(struct options *o, const char *text)
 /* A page is this verb's own; the other formats are all recorders'. */
 static int read_format(struct options *o, const char *name)
 {
-    o->html = strcmp(name, "html") == 0;
-    if (o->html || strcmp(name, "text") == 0 || strcmp(name, "json") == 0) {
-        o->request.json = strcmp(name, "json") == 0;
-        return MST_EXIT_OK;
-    }
-    return mst_usage_error("capacity", "there is no format \"%s\": expected text, json or html",
-                           name);
+    static const char *const names[] = { "text", "json", "html", NULL };
+    size_t nth = 0;
+    int status = mst_output_format_read(&nth, "capacity", names, name);
+
+    o->request.json = nth == 1;
+    o->html = nth == 2;
+    return status;
 }
 
 static int read_option(struct options *o, int option, char **targets)

@@ -20,20 +20,16 @@ static const char help[] =
     ;
 #include "tools/cli/help/compare.opt"
 
-static const struct format {
-    const char *name;
-    void (*put)(struct mst_sink *sink, const struct mst_comparison_table *t);
-} formats[] = {
-    { "text", mst_comparison_text }, { "md", mst_comparison_markdown },
-    { "json", mst_comparison_json }, { "csv", mst_comparison_csv },
+static const char *const formats[] = { "text", "md", "json", "csv", NULL };
+static void (*const writers[])(struct mst_sink *sink, const struct mst_comparison_table *t) = {
+    mst_comparison_text, mst_comparison_markdown, mst_comparison_json, mst_comparison_csv,
 };
-#define FORMATS (sizeof formats / sizeof *formats)
 
 struct options {
     apr_pool_t *pool;
     double limit;              /* a fraction; below 0: none */
     bool   fail_if_unsure, is_long, help;
-    const struct format *format;
+    size_t format;             /* of formats[] */
     enum mst_colour colour;
     struct mst_list metrics;
     const char *a, *b;
@@ -54,23 +50,11 @@ static int add_metric(struct options *o, const char *name)
                            names);
 }
 
-static int read_format(struct options *o, const char *name)
-{
-    size_t i;
-
-    for (i = 0; i < FORMATS; i++)
-        if (strcmp(formats[i].name, name) == 0) {
-            o->format = &formats[i];
-            return MST_EXIT_OK;
-        }
-    return mst_usage_error("compare", "there is no format \"%s\": expected text, md, json or csv",
-                           name);
-}
-
 static int read_option(struct options *o, int option, char **argv)
 {
     switch (option) {
-    case MST_OPTION_FORMAT: return read_format(o, optarg);
+    case MST_OPTION_FORMAT:
+        return mst_output_format_read(&o->format, "compare", formats, optarg);
     case MST_OPTION_FAIL_IF_SLOWER:
         return mst_percent_read("compare", "fail-if-slower", optarg, 0, &o->limit);
     case MST_OPTION_FAIL_IF_UNSURE: o->fail_if_unsure = true; return MST_EXIT_OK;
@@ -111,7 +95,7 @@ static void put(const struct options *o, const struct mst_comparison_table *t)
     struct mst_sink sink;
 
     mst_sink_init(&sink, mst_write_file, stdout);
-    o->format->put(&sink, t);
+    writers[o->format](&sink, t);
     mst_sink_flush(&sink);   /* main checks that stdout took all of it */
 }
 
@@ -159,7 +143,7 @@ static int compare(const struct options *o)
 
 int mst_verb_compare(int argc, char **argv)
 {
-    struct options o = { .pool = mst_pool_new(NULL), .limit = -1, .format = formats };
+    struct options o = { .pool = mst_pool_new(NULL), .limit = -1 };
     int status = read_options(&o, argc, argv);
 
     mst_style_use(o.colour, STDOUT_FILENO);

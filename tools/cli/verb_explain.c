@@ -19,9 +19,15 @@ static const char help[] =
     ;
 #include "tools/cli/help/explain.opt"
 
+static const char *const formats[] = { "text", "json", NULL };
+static void (*const writers[])(struct mst_sink *sink, const struct mst_explanation *e) = {
+    mst_explain_text, mst_explain_json,
+};
+
 struct options {
     uint64_t           last_ns;
-    bool               json, help;
+    size_t             format;     /* of formats[] */
+    bool               help;
     enum mst_colour    colour;
     struct mst_fail_on fail_on;
     struct mst_target_names targets;
@@ -42,11 +48,7 @@ static int read_option(struct options *o, int option, char **argv)
     switch (option) {
     case MST_OPTION_LAST: return read_last(optarg, &o->last_ns);
     case MST_OPTION_FORMAT:
-        o->json = strcmp(optarg, "json") == 0;
-        if (o->json || strcmp(optarg, "text") == 0)
-            return MST_EXIT_OK;
-        return mst_usage_error("explain", "expected --format to be text or json, found \"%s\"",
-                               optarg);
+        return mst_output_format_read(&o->format, "explain", formats, optarg);
     case MST_OPTION_FAIL_ON: return mst_fail_on_read(&o->fail_on, "explain", optarg);
     case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "explain", optarg);
     case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
@@ -64,7 +66,7 @@ static int show(const struct options *o)
     status = mst_explain(&e, &o->targets, o->last_ns);
     if (status == MST_EXIT_OK) {
         mst_sink_init(&sink, mst_write_file, stdout);
-        (o->json ? mst_explain_json : mst_explain_text)(&sink, &e);
+        writers[o->format](&sink, &e);
         if (mst_sink_flush(&sink) != 0)
             status = MST_EXIT_OUTPUT;
         else if (mst_fail_on_found(&o->fail_on, &e.summary))

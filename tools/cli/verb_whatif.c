@@ -10,6 +10,7 @@
 #include "cli/text_options.h"
 #include "cli/verbs.h"
 #include "console/diag.h"
+#include "console/number.h"
 #include "console/options.h"
 #include "console/output.h"
 #include "doc/lines.h"
@@ -46,6 +47,11 @@ static const struct kind {
 
 struct change { const struct kind *kind; const char *text; };
 
+enum format { TEXT, JSON, HTML };
+static const char *const formats[] = {
+    [TEXT] = "text", [JSON] = "json", [HTML] = "html", NULL
+};
+
 struct options {
     apr_pool_t    *pool;
     struct change *changes;
@@ -53,7 +59,7 @@ struct options {
     const char    *swept;           /* NULL: no sweep */
     double         from, to;
     const char    *run, *archive;
-    enum format { TEXT, JSON, HTML } format;
+    size_t         format;          /* of formats[] */
     bool           keep, help;
     enum mst_colour colour;
 };
@@ -67,28 +73,14 @@ static int read_sweep(struct options *o, const char *text)
 
     if (dots != NULL) {
         o->swept = apr_pstrmemdup(o->pool, text, (apr_size_t)(equals - text));
-        o->from = mst_change_number(apr_pstrmemdup(o->pool, equals + 1,
-                                                   (apr_size_t)(dots - equals - 1)));
-        o->to = mst_change_number(dots + 2);
+        o->from = mst_number_read(apr_pstrmemdup(o->pool, equals + 1,
+                                                 (apr_size_t)(dots - equals - 1)));
+        o->to = mst_number_read(dots + 2);
         if (o->from > 0 && o->to > o->from)
             return MST_EXIT_OK;
     }
     return mst_usage_error("whatif", "expected --sweep to be a name and two numbers, as in "
                            "\"pm.max_children=2..64\", found \"%s\"", text);
-}
-
-static int read_format(struct options *o, const char *name)
-{
-    static const char *const names[] = { [TEXT] = "text", [JSON] = "json", [HTML] = "html" };
-    size_t i;
-
-    for (i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0) {
-            o->format = (enum format)i;
-            return MST_EXIT_OK;
-        }
-    return mst_usage_error("whatif", "expected --format to be text, json or html, found \"%s\"",
-                           name);
 }
 
 static int read_option(struct options *o, int option, char **argv)
@@ -107,7 +99,8 @@ static int read_option(struct options *o, int option, char **argv)
     case MST_OPTION_RUN: o->run = optarg; return MST_EXIT_OK;
     case MST_OPTION_KEEP: o->keep = true; return MST_EXIT_OK;
     case MST_OPTION_JSON: o->format = JSON; return MST_EXIT_OK;
-    case MST_OPTION_FORMAT: return read_format(o, optarg);
+    case MST_OPTION_FORMAT:
+        return mst_output_format_read(&o->format, "whatif", formats, optarg);
     case MST_OPTION_COLOR: return mst_colour_read(&o->colour, "whatif", optarg);
     case MST_OPTION_HELP: o->help = true; return MST_EXIT_OK;
     default:  return mst_option_error("whatif", option, argv, options);

@@ -20,8 +20,6 @@ static uint64_t at_most(uint64_t n, uint64_t most)
 
 /* ---- a pool of PHP-FPM ----------------------------------------------------------------------- */
 
-const char *const mst_pm_names[MST_PM_COUNT] = { "static", "dynamic", "ondemand" };
-
 uint64_t mst_fpm_usual_start(const struct mst_fpm_pool *pool)
 {
     uint64_t least = pool->n[MST_FPM_MIN_SPARE], most = pool->n[MST_FPM_MAX_SPARE];

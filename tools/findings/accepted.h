@@ -7,14 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analysis/configured.h"
+
 /* ---- a pool of PHP-FPM ----------------------------------------------------------------------- */
 
-enum mst_pm { MST_PM_STATIC, MST_PM_DYNAMIC, MST_PM_ONDEMAND, MST_PM_COUNT };
-extern const char *const mst_pm_names[MST_PM_COUNT];
-
-enum mst_fpm_setting {
-    MST_FPM_CHILDREN, MST_FPM_START, MST_FPM_MIN_SPARE, MST_FPM_MAX_SPARE, MST_FPM_SETTINGS
-};
 struct mst_fpm_pool {
     enum mst_pm pm;
     uint64_t    n[MST_FPM_SETTINGS];   /* those of pm = dynamic count for that alone */
@@ -36,10 +32,6 @@ void mst_fpm_set_ready(struct mst_fpm_pool *pool, uint64_t workers);
 
 /* ---- an MPM of httpd ------------------------------------------------------------------------- */
 
-enum mst_mpm_setting {
-    MST_MPM_WORKERS, MST_MPM_SERVER_LIMIT, MST_MPM_START, MST_MPM_MIN_SPARE, MST_MPM_MAX_SPARE,
-    MST_MPM_THREADS, MST_MPM_THREAD_LIMIT, MST_MPM_SETTINGS
-};
 struct mst_mpm {
     bool     threaded;                 /* worker, event; else one thread in each process */
     uint64_t n[MST_MPM_SETTINGS];

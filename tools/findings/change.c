@@ -71,14 +71,9 @@ static bool find_told(const struct reading *r, const char *name, char value[64])
 static struct mst_setting read_setting(struct reading *r, const char *section, const char *name,
                                        const char *other_name, const char *usual)
 {
-    struct mst_query q = mst_query_ask(r->of->db, "SELECT name, value, file, line FROM settings "
-        "WHERE server_id = :id AND ifnull(section, '') = :section AND name IN (:name, :other)",
-        r->of->server->id);
+    struct mst_query q = mst_configured_ask(r->of->db, r->of->server, section, name, other_name);
     struct mst_setting s = { .line = MST_UNKNOWN };
 
-    mst_query_set_text(&q, ":section", section);
-    mst_query_set_text(&q, ":name", name);
-    mst_query_set_text(&q, ":other", other_name);
     MST_SAY(s.section, "%s", section);
     MST_SAY(s.name, "%s", name);
     MST_SAY(s.file, "%s", r->add_to);
@@ -180,11 +175,6 @@ static void end(struct reading *r)
 
 /* ---- FPM's workers --------------------------------------------------------------------------- */
 
-static const char *const fpm_names[MST_FPM_SETTINGS] = {
-    [MST_FPM_CHILDREN] = "pm.max_children", [MST_FPM_START] = "pm.start_servers",
-    [MST_FPM_MIN_SPARE] = "pm.min_spare_servers", [MST_FPM_MAX_SPARE] = "pm.max_spare_servers",
-};
-
 struct fpm {
     struct mst_setting  pm, settings[MST_FPM_SETTINGS];
     struct mst_fpm_pool pool;
@@ -203,7 +193,7 @@ static bool read_fpm(struct reading *r, struct fpm *f)
     r->unknown |= pm == MST_PM_COUNT;
     f->pool = (struct mst_fpm_pool){ .pm = (enum mst_pm)pm };
     for (i = 0; i < MST_FPM_SETTINGS && !r->unknown; i++) {
-        f->settings[i] = read_setting(r, r->section, fpm_names[i], NULL, "0");
+        f->settings[i] = read_setting(r, r->section, mst_fpm_names[i], NULL, "0");
         f->pool.n[i] = number_of(r, &f->settings[i]);
     }
     if (!r->unknown && f->pool.n[MST_FPM_START] == 0 && pm == MST_PM_DYNAMIC) {
@@ -248,18 +238,6 @@ struct httpd {
     struct mst_mpm     mpm;        /* as in the files */
 };
 
-/* What httpd takes where a file says nothing; 0: as many as the limits allow. */
-static const struct { const char *names[2], *other, *usual[2]; } mpm_settings[MST_MPM_SETTINGS] = {
-    [MST_MPM_WORKERS] = { { "MaxRequestWorkers", "MaxRequestWorkers" }, "MaxClients",
-                          { "0", "0" } },
-    [MST_MPM_SERVER_LIMIT] = { { "ServerLimit", "ServerLimit" }, NULL, { "256", "16" } },
-    [MST_MPM_START] = { { "StartServers", "StartServers" }, NULL, { "5", "3" } },
-    [MST_MPM_MIN_SPARE] = { { "MinSpareServers", "MinSpareThreads" }, NULL, { "5", "75" } },
-    [MST_MPM_MAX_SPARE] = { { "MaxSpareServers", "MaxSpareThreads" }, NULL, { "10", "250" } },
-    [MST_MPM_THREADS] = { { NULL, "ThreadsPerChild" }, NULL, { NULL, "25" } },
-    [MST_MPM_THREAD_LIMIT] = { { NULL, "ThreadLimit" }, NULL, { NULL, "64" } },
-};
-
 /* A setting that is in no file is added to the file that has the other settings of the MPM. */
 static void find_mpm_file(struct reading *r)
 {
@@ -275,18 +253,20 @@ static void find_mpm_file(struct reading *r)
 static bool read_httpd(struct reading *r, struct httpd *h)
 {
     bool threaded = mst_summary_is_threaded(r->of->server);
+    const struct mst_mpm_directive *directives = mst_mpm_directives[threaded];
     uint64_t *n = h->mpm.n;
     struct mst_mpm corrected;
+    char usual[24];
     size_t i;
 
     h->mpm = (struct mst_mpm){ .threaded = threaded };
     find_mpm_file(r);
     for (i = 0; i < MST_MPM_SETTINGS && !r->unknown; i++) {
         n[i] = 1;
-        if (mpm_settings[i].names[threaded] == NULL)
+        if (directives[i].name == NULL)
             continue;
-        h->settings[i] = read_setting(r, "", mpm_settings[i].names[threaded],
-                                      mpm_settings[i].other, mpm_settings[i].usual[threaded]);
+        MST_SAY(usual, "%" PRIu64, directives[i].usual);
+        h->settings[i] = read_setting(r, "", directives[i].name, directives[i].older, usual);
         n[i] = number_of(r, &h->settings[i]);
     }
     if (!r->unknown && n[MST_MPM_WORKERS] == 0) {

@@ -31,8 +31,10 @@ struct mst_demand mst_demand_of(const struct mst_summary *run,
 const char *mst_demand_obstacle(const struct mst_summary *run,
                                 const struct mst_summary_server *server, uint64_t requests)
 {
-    if (run->duration_ns == MST_UNKNOWN || run->duration_ns < MST_SIZING_RUN_MIN_NS)
-        return "the run was shorter than two seconds, or did not come to its end";
+    if (run->duration_ns == MST_UNKNOWN)
+        return "the recording did not come to its end";
+    if (run->duration_ns < MST_SIZING_RUN_MIN_NS)
+        return "the run was shorter than two seconds";
     if (requests < MST_SIZING_REQUESTS_MIN)
         return "fewer than 100 requests were recorded";
     return server->lost != 0 ? "records of requests were lost, or it is not known how many" : NULL;

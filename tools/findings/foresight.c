@@ -76,6 +76,7 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
         [MST_FORESEEN_P95] = MST_MEASURE_P95,
     };
     const struct mst_system *system = &p->run->system;
+    const struct mst_model_end *busier = mst_model_busier_end(p, then);
     struct mst_foreseen f = {
         .known = true, .closed = system->load.arrivals == MST_ARRIVALS_CLOSED,
         .cpu_milli = cpu_milli(system, then),
@@ -87,12 +88,11 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
         f.now[i] = p->run->measured[told[i]];
         f.then[i] = mst_model_estimate_of(p, then, told[i]);
     }
-    for (i = 0; i < system->end_count && f.busier == NULL; i++)
-        if (mst_model_is_busier(p, then, i)) {
-            f.busier = system->ends[i].called;
-            f.busier_now = p->now.at_ends[i];
-            f.busier_then = then->at_ends[i];
-        }
+    if (busier != NULL) {
+        f.busier = busier->called;
+        f.busier_now = p->now.at_ends[busier - system->ends];
+        f.busier_then = then->at_ends[busier - system->ends];
+    }
     return f;
 }
 

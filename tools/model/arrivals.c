@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "archive/query.h"
+#include "analysis/configured.h"
 #include "model/building.h"
 
 #define CLIENTS_MOST     100000u  /* no load tool has more */
@@ -72,8 +72,6 @@ bool mst_building_make_keepalive(struct mst_model_run *r)
 {
     static const char sql[] = "SELECT count(*) AS number FROM server_requests WHERE "
                               "server_id = :id AND ghost = 0 AND nth = 0";
-    static const char timeout[] = "SELECT value FROM settings WHERE server_id = :id AND "
-                                  "name = 'KeepAliveTimeout'";
     struct mst_model_load *load = &r->system.load;
     const char *mpm = r->front->mpm;
     struct mst_query q;
@@ -87,7 +85,7 @@ bool mst_building_make_keepalive(struct mst_model_run *r)
     if (!mst_query_done(&q))
         return false;
     if (mst_query_has_table(r->db, "settings")) {
-        q = mst_query_ask(r->db, timeout, r->front->id);
+        q = mst_configured_ask(r->db, r->front, "", "KeepAliveTimeout", NULL);
         if (mst_query_next(&q) && (value = mst_row_text(&q, "value")) != NULL)
             seconds = mst_model_seconds(value);
         if (!mst_query_done(&q))

@@ -1,12 +1,11 @@
 /* change.c - see change.h. */
 #include "model/change.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "console/number.h"
 #include "memory/pool.h"
 
 #define CLIENTS_MOST 100000.0
@@ -16,21 +15,10 @@
 
 /* ---- numbers ----------------------------------------------------------------------- */
 
-double mst_change_number(const char *text)
-{
-    char *end;
-    double value;
-
-    if (text[0] < '0' || text[0] > '9')
-        return NAN;
-    value = strtod(text, &end);
-    return *end == '\0' ? value : NAN;
-}
-
-/* The same from `least` to `most`. */
+/* NAN: it is none of these. */
 static double number(const char *text, double least, double most)
 {
-    double value = mst_change_number(text);
+    double value = mst_number_read(text);
 
     return value >= least && value <= most ? value : NAN;
 }
@@ -178,14 +166,11 @@ const char *mst_change_load(struct mst_system *s, const struct mst_model_run *r,
 
 const char *mst_change_rate(struct mst_system *s, const struct mst_model_run *r, const char *text)
 {
-    size_t length = strlen(text);
-    double rate = length > 2 && strcmp(text + length - 2, "/s") == 0 ?
-                  number(apr_pstrmemdup(r->pool, text, length - 2), 0.001, RATE_MOST) :
-                  number(text, 0.001, RATE_MOST);
+    char error[MST_ERROR_MAX];
+    double rate;
 
-    if (isnan(rate))
-        return mst_pool_printf(r->pool, "expected --rate to be requests per second, as in "
-                               "\"200/s\", found \"%s\"", text);
+    if (mst_rate_read(&rate, "rate", text, RATE_MOST, error) != 0)
+        return apr_pstrdup(r->pool, error);
     s->load.arrivals = MST_ARRIVALS_RANDOM;
     s->load.rate = rate;
     return NULL;

@@ -7,9 +7,6 @@
 /* A copy that can be changed; the requests are shared. */
 struct mst_system mst_system_copy(const struct mst_model_run *r);
 
-/* The number that is all of a text; NAN: it is none. */
-double mst_change_number(const char *text);
-
 /* Each of these returns NULL, or why it cannot be: a sentence without its end, in the pool.
  *
  * --set: "MaxRequestWorkers=300", "pm.max_children=20", of several pools "www:pm.max_children=20",

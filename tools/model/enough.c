@@ -29,7 +29,7 @@ static struct search begin(const struct mst_prediction *p, size_t gate, bool all
 static void try_with(struct mst_forecast *few, struct search *s, uint32_t limit)
 {
     s->system.gates[s->gate].limit = limit;
-    mst_model_try(few, &s->system, s->p->run);
+    mst_forecast_try(few, &s->system, s->p->run);
 }
 
 static double mean_with(struct search *s, uint32_t limit)

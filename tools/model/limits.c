@@ -1,7 +1,7 @@
 /* limits.c - how many requests a recorded system lets in at a time, and its CPUs: building.h. */
 #include <string.h>
 
-#include "archive/query.h"
+#include "analysis/configured.h"
 #include "base/saturate.h"
 #include "memory/pool.h"
 #include "model/building.h"
@@ -31,39 +31,45 @@ static void add_workers(struct mst_model_run *r, const struct mst_summary_server
     gate = mst_model_add_gate(r, !is_php ? "apache-workers" : pool == NULL ? "php-workers" :
                     mst_pool_printf(r->pool, "php-workers %s", pool->label), limit);
     w = mst_pool_append(r->pool, &r->workers, &r->workers_count, sizeof *w);
-    *w = (struct mst_model_workers){ gate, is_php ? "pm.max_children" : "MaxRequestWorkers", server,
-                                     pool, is_php ? label : NULL };
+    *w = (struct mst_model_workers){ gate, is_php ? mst_fpm_names[MST_FPM_CHILDREN] :
+                                     mst_mpm_directives[0][MST_MPM_WORKERS].name, server, pool,
+                                     is_php ? label : NULL };
 }
 
-/* What stands in the server's files, of an FPM in a pool's section. The query has no row where it
- * is not known; an older archive has no such table. */
+/* What stands in the server's files, of an FPM in a pool's section; an older archive has no such
+ * table. */
 static struct mst_query ask_setting(struct mst_building *b, const struct mst_model_workers *w,
                                     const char *name)
 {
-    static const char sql[] = "SELECT CAST(value AS INTEGER) AS number, value FROM settings WHERE "
-                              "server_id = :id AND name = :name AND coalesce(section, '') = "
-                              ":section AND value IS NOT NULL";
-    struct mst_query q = mst_query_ask(b->r->db, sql, w->server->id);
-
-    mst_query_set_text(&q, ":name", name);
-    mst_query_set_text(&q, ":section", w->settings != NULL ? w->settings : "");
-    return q;
+    return mst_configured_ask(b->r->db, w->server, w->settings != NULL ? w->settings : "", name,
+                              NULL);
 }
 
-/* MST_UNKNOWN: it is not known. */
-static uint64_t setting(struct mst_building *b, const struct mst_model_workers *w, const char *name)
+/* usual: where it is not known. */
+static uint32_t setting(struct mst_building *b, const struct mst_model_workers *w, const char *name,
+                        uint32_t usual)
 {
     struct mst_query q = ask_setting(b, w, name);
     uint64_t number = mst_query_next(&q) ? mst_row_number(&q, "number") : MST_UNKNOWN;
 
     b->failed |= !mst_query_done(&q);
-    return number;
+    return mst_or_default(number, usual);
+}
+
+static uint32_t mpm_setting(struct mst_building *b, const struct mst_model_workers *w,
+                            enum mst_mpm_setting which)
+{
+    const struct mst_mpm_directive *d =
+        &mst_mpm_directives[mst_summary_is_threaded(w->server)][which];
+
+    return setting(b, w, d->name, (uint32_t)d->usual);
 }
 
 static bool is_dynamic(struct mst_building *b, const struct mst_model_workers *w)
 {
     struct mst_query q = ask_setting(b, w, "pm");
-    bool is = mst_query_next(&q) && strcmp(mst_row_text(&q, "value"), "dynamic") == 0;
+    const char *pm = mst_query_next(&q) ? mst_row_text(&q, "value") : NULL;
+    bool is = pm != NULL && strcmp(pm, mst_pm_names[MST_PM_DYNAMIC]) == 0;
 
     b->failed |= !mst_query_done(&q);
     return is;
@@ -82,7 +88,8 @@ static uint64_t workers_at_start(struct mst_building *b, const struct mst_summar
     return mst_known(number);
 }
 
-/* How the server starts processes under load. The defaults are those of httpd and of FPM. */
+/* How the server starts processes under load. The defaults of pm.max_spawn_rate and of what httpd
+ * starts at once at most are theirs. */
 static void make_growth(struct mst_building *b, const struct mst_model_workers *w)
 {
     struct mst_gate *gate = &b->r->system.gates[w->gate];
@@ -95,18 +102,16 @@ static void make_growth(struct mst_building *b, const struct mst_model_workers *
     if (is_php)
         gate->growth = (struct mst_growth){
             .start = (uint32_t)start, .unit = 1, .missing = true,
-            .min_spare = mst_or_default(setting(b, w, "pm.min_spare_servers"), 1),
-            .max_spare = mst_or_default(setting(b, w, "pm.max_spare_servers"), 1),
-            .most = mst_or_default(setting(b, w, "pm.max_spawn_rate"), 32),
+            .min_spare = setting(b, w, mst_fpm_names[MST_FPM_MIN_SPARE], 1),
+            .max_spare = setting(b, w, mst_fpm_names[MST_FPM_MAX_SPARE], 1),
+            .most = setting(b, w, "pm.max_spawn_rate", 32),
         };
     else
         gate->growth = (struct mst_growth){
             .start = (uint32_t)start, .most = 32,
-            .unit = threaded ? mst_or_default(setting(b, w, "ThreadsPerChild"), 25) : 1,
-            .min_spare = threaded ? mst_or_default(setting(b, w, "MinSpareThreads"), 75) :
-                                    mst_or_default(setting(b, w, "MinSpareServers"), 5),
-            .max_spare = threaded ? mst_or_default(setting(b, w, "MaxSpareThreads"), 250) :
-                                    mst_or_default(setting(b, w, "MaxSpareServers"), 10),
+            .unit = threaded ? mpm_setting(b, w, MST_MPM_THREADS) : 1,
+            .min_spare = mpm_setting(b, w, MST_MPM_MIN_SPARE),
+            .max_spare = mpm_setting(b, w, MST_MPM_MAX_SPARE),
         };
 }
 

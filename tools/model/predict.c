@@ -2,210 +2,52 @@
 #include "model/predict.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/clock.h"
-#include "memory/pool.h"
-#include "stats/random.h"
+#include "model/fit.h"
 
-#define REPLICATES      24u       /* simulations of a system, each of other requests */
-#define BLOCKS          20u       /* of the recorded requests, which are drawn whole: what changes
-                                   * slowly during a run makes neighbours alike */
-#define REQUESTS_EACH   10000u    /* a simulation has no more */
-#define SECONDS_MOST    3600.0    /* of a longer load as much is simulated */
-#define FITTING         4u        /* rounds of fitting; the second changes little already */
-#define HALVINGS        6u
-#define WARM_UP         0.1       /* of the seconds */
 #define RATE_OFF_MOST   0.05      /* what the simulation may be off, of what was measured */
 #define TIME_OFF_MOST   0.15
 /* How far predictions of the rate and of times are off besides, on servers whose recording is
  * simulated well: docs/measuring.md, the table of make check-model. */
 #define RATE_OFF        0.07
 #define TIME_OFF        0.10
-#define SAME_RATE       0.03      /* rates that are so near are the same */
 #define CONFIDENCE      0.90
 #define STEP_MOST       0.1       /* of a time: more is too coarse to scale by */
-#define ALL_BUSY        0.95      /* CPUs that are this busy are full */
-#define HALF_OF_TIME    0.5
 #define OTHERS_MATTER   0.05      /* of the CPUs */
 #define MORE_USED       1.1       /* times the CPU time of now */
-#define FEW             6u        /* simulations that compare systems with each other */
-#define REQUESTS_OF_FEW 5000u     /* a simulation of these has no more */
 /* An end that is this many times as busy as in the recording, and by this many requests, is busier
  * than anything that was seen. */
 #define BUSIER_TIMES    1.25
 #define BUSIER_BY       1.0
 
-/* ---- many simulations -------------------------------------------------------------- */
+/* ---- the recorded system ----------------------------------------------------------- */
 
-static int by_size(const void *a, const void *b)
+/* Whether the simulations do not come to what was measured: not within so much of it, and not as
+ * different recordings of the same differ. */
+static bool is_off(const struct mst_prediction *p, enum mst_measure measure, double most,
+                   double step)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    const struct mst_forecast *now = &p->now;
+    double simulated = now->medians[measure], measured = p->run->measured[measure];
 
-    return (x > y) - (x < y);
+    return !isnan(measured) && fabs(simulated - measured) > fmax(most * measured, step) &&
+           (measured < mst_forecast_quantile(now, measure, (1 - CONFIDENCE) / 2) ||
+            measured > mst_forecast_quantile(now, measure, (1 + CONFIDENCE) / 2));
 }
 
-/* NAN: there are none, or one is not known. */
-static double quantile(const double *values, size_t count, double part)
+void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
 {
-    double *sorted, at, found = NAN;
-    size_t i, low;
-
-    for (i = 0; i < count; i++)
-        if (isnan(values[i]))
-            return NAN;
-    if (count == 0)
-        return NAN;
-    sorted = mst_have(malloc(count * sizeof *sorted));
-    for (i = 0; i < count; i++)
-        sorted[i] = values[i];
-    qsort(sorted, count, sizeof *sorted, by_size);
-    at = part * (double)(count - 1);
-    low = (size_t)at;
-    found = low + 1 < count ? sorted[low] + (at - (double)low) * (sorted[low + 1] - sorted[low])
-                            : sorted[low];
-    free(sorted);
-    return found;
+    *p = (struct mst_prediction){ .run = r };
+    mst_model_fit(r);
+    mst_forecast_make(&p->now, &r->system, r, 0);
+    if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
+        is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
+        is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
+        p->why_not = "the simulation does not come to what was measured";
 }
 
-/* Blocks of neighbours, drawn with replacement, as many requests as there are. */
-static size_t *draw_blocks(const struct mst_system *s, uint64_t *random, apr_pool_t *pool)
-{
-    size_t *drawn = apr_palloc(pool, (s->work_count + 1) * sizeof *drawn);
-    size_t size = s->work_count / BLOCKS > 0 ? s->work_count / BLOCKS : 1, i, from = 0;
-
-    for (i = 0; i < s->work_count; i++) {
-        if (i % size == 0)
-            from = mst_random_below(random, s->work_count - size + 1);
-        drawn[i] = from + i % size;
-    }
-    return drawn;
-}
-
-static double time_at(const struct mst_simulated *s, unsigned per_mille)
-{
-    return s->times.count > 0 ? (double)mst_values_quantile(&s->times, per_mille) /
-                                (double)MST_NS_PER_S : NAN;
-}
-
-static void take(struct mst_forecast *o, const struct mst_system *system,
-                 const struct mst_simulated *s, size_t nth)
-{
-    double n = (double)o->count;
-    size_t i;
-
-    o->values[MST_MEASURE_RATE][nth] = s->rate;
-    o->values[MST_MEASURE_MEAN][nth] = s->requests > 0 ? s->mean : NAN;
-    o->values[MST_MEASURE_P50][nth] = time_at(s, 500);
-    o->values[MST_MEASURE_P90][nth] = time_at(s, 900);
-    o->values[MST_MEASURE_P95][nth] = time_at(s, 950);
-    o->values[MST_MEASURE_P99][nth] = time_at(s, 990);
-    for (i = 0; i < system->gate_count; i++) {
-        o->uses[i].used += s->gates[i].inside / n;
-        o->uses[i].waiting += s->gates[i].waiting / n;
-        o->uses[i].full += s->gates[i].full / n;
-        o->uses[i].most = fmax(o->uses[i].most, s->gates[i].most);
-    }
-    for (i = 0; i < system->cpus_count; i++) {
-        struct mst_model_use *use = &o->uses[system->gate_count + i];
-
-        use->used += s->cpu_used[i] / n;
-        use->waiting += s->cpu_used[i] * (s->cpu_stretch[i] - 1) / n;
-        use->full += s->cpu_used[i] / system->cpus[i].count / n;
-    }
-    for (i = 0; i < system->end_count; i++)
-        o->at_ends[i] += s->at_ends[i] / n;
-}
-
-/* What runs out. A request that waits for Apache's workers because those wait for PHP's waits for
- * PHP's: of several gates that are full, the last one that it comes to is the cause. CPUs that are
- * full are the cause of all. */
-static const struct mst_model_use *find_limit(const struct mst_forecast *o,
-                                              const struct mst_system *system)
-{
-    const struct mst_model_use *limit = NULL;
-    size_t i;
-
-    for (i = 0; i < system->cpus_count; i++)
-        if (o->uses[system->gate_count + i].full >= ALL_BUSY)
-            limit = &o->uses[system->gate_count + i];
-    for (i = system->gate_count; limit == NULL && i-- > 0;)
-        if (o->uses[i].full > HALF_OF_TIME && o->uses[i].waiting > 0)
-            limit = &o->uses[i];
-    return limit;
-}
-
-/* As long as the load took, but of a long one the time in which so many requests come. Where
- * processes are started under load, its beginning counts as it does in a recording. */
-static struct mst_simulation how_to_simulate(const struct mst_system *system,
-                                             const struct mst_model_run *r, unsigned requests)
-{
-    double most = fmin(requests / r->measured[MST_MEASURE_RATE], SECONDS_MOST);
-    double seconds = fmin(r->seconds, most), warm_up = seconds * WARM_UP;
-    size_t i;
-
-    for (i = 0; i < system->gate_count; i++)
-        if (system->gates[i].growth.start > 0 &&
-            system->gates[i].growth.start < system->gates[i].limit)
-            warm_up = 0;
-    return (struct mst_simulation){ .seed = 1, .seconds = seconds, .warm_up = warm_up,
-                                    .most_requests = requests, .at_front = !r->by_client };
-}
-
-static void begin(struct mst_forecast *o, const struct mst_system *system, size_t count,
-                  apr_pool_t *pool)
-{
-    size_t i;
-
-    *o = (struct mst_forecast){ .count = count };
-    for (i = 0; i < MST_MEASURE_COUNT; i++)
-        o->values[i] = apr_pcalloc(pool, count * sizeof **o->values);
-    o->use_count = system->gate_count + system->cpus_count;
-    o->uses = apr_pcalloc(pool, o->use_count * sizeof *o->uses);
-    o->at_ends = apr_pcalloc(pool, system->end_count * sizeof *o->at_ends);
-    for (i = 0; i < system->gate_count; i++) {
-        o->uses[i].name = system->gates[i].name;
-        o->uses[i].limit = system->gates[i].limit < UINT32_MAX ? system->gates[i].limit : INFINITY;
-    }
-    for (i = 0; i < system->cpus_count; i++) {
-        o->uses[system->gate_count + i].name = system->cpus[i].name;
-        o->uses[system->gate_count + i].limit = system->cpus[i].count;
-    }
-}
-
-/* more_cpus: CPUs that the system has perhaps besides; each simulation has another part of them. */
-static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
-                         const struct mst_model_run *r, size_t count, double more_cpus)
-{
-    struct mst_simulation how = how_to_simulate(system, r, count > FEW ? REQUESTS_EACH :
-                                                                         REQUESTS_OF_FEW);
-    struct mst_system varied = *system;
-    uint64_t random = 1;
-    size_t i, k, overloaded = 0;
-
-    begin(o, system, count, r->pool);
-    varied.cpus = apr_pmemdup(r->pool, system->cpus, system->cpus_count * sizeof *varied.cpus);
-    for (k = 0; k < count; k++) {
-        apr_pool_t *one = mst_pool_new(r->pool);
-        struct mst_simulated s = { 0 };
-
-        varied.cpus[0].count = system->cpus[0].count + more_cpus * (double)k / (double)(count - 1);
-        how.seed = mst_random_word(&random);
-        how.drawn = draw_blocks(system, &random, one);
-        how.drawn_count = system->work_count;
-        mst_simulate(&s, &varied, &how, one);
-        take(o, &varied, &s, k);
-        overloaded += s.overloaded;
-        free(s.times.items);
-        apr_pool_destroy(one);
-    }
-    for (i = 0; i < MST_MEASURE_COUNT; i++)
-        o->medians[i] = quantile(o->values[i], count, 0.5);
-    o->overloaded = overloaded * 2 > count;
-    o->uses[system->gate_count].limit += more_cpus / 2;
-    o->limit = find_limit(o, system);
-}
+/* ---- predictions ------------------------------------------------------------------- */
 
 static double cpus_used(const struct mst_forecast *o, const struct mst_system *system)
 {
@@ -220,171 +62,14 @@ void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
     double lost = isnan(r->cpus) ? 0 : r->cpus / r->system.cpus[0].count - 1;
     double used = cpus_used(&p->now, system), then;
 
-    simulate_all(o, system, r, REPLICATES, 0);
+    mst_forecast_make(o, system, r, 0);
     then = cpus_used(o, system);
-    if (lost > OTHERS_MATTER && used < ALL_BUSY * r->system.cpus[0].count &&
-        (then > MORE_USED * used || then > ALL_BUSY * system->cpus[0].count)) {
-        simulate_all(o, system, r, REPLICATES, lost * system->cpus[0].count);
+    if (lost > OTHERS_MATTER && used < MST_CPUS_FULL * r->system.cpus[0].count &&
+        (then > MORE_USED * used || then > MST_CPUS_FULL * system->cpus[0].count)) {
+        mst_forecast_make(o, system, r, lost * system->cpus[0].count);
         o->others_matter = true;
     }
 }
-
-void mst_model_try(struct mst_forecast *few, const struct mst_system *system,
-                   const struct mst_model_run *r)
-{
-    simulate_all(few, system, r, FEW, 0);
-}
-
-/* ---- the recorded system ----------------------------------------------------------- */
-
-/* By how much each request's time in the server itself has to be shorter, so that the mean is by
- * `seconds`: what a server computes is about the same for all requests, and what it waits for is
- * not. */
-static double shorter_by(const struct mst_model_run *r, double seconds)
-{
-    double low = 0, high = 0, middle, taken;
-    size_t i, round;
-
-    for (i = 0; i < r->own_count; i++)
-        high = fmax(high, r->own[i]);
-    for (round = 0; round < 30; round++) {
-        middle = (low + high) / 2;
-        for (i = 0, taken = 0; i < r->own_count; i++)
-            taken += fmin(r->own[i], middle);
-        if (taken < seconds * (double)r->own_count)
-            low = middle;
-        else
-            high = middle;
-    }
-    return high;
-}
-
-/* What computing takes of the time that was recorded as the end's, where CPUs are shared so. */
-static void explain_by_cpu(struct mst_model_run *r, double stretch)
-{
-    struct mst_model_end *ends = r->system.ends;
-    size_t i;
-
-    ends[MST_END_SERVER].shorter = shorter_by(r, ends[MST_END_SERVER].compute_factor * stretch);
-    ends[MST_END_PHP_ITSELF].wait_factor = isnan(r->php_turn) ? 0 :
-        fmax(r->php_turn - ends[MST_END_PHP_ITSELF].compute_factor * stretch, 0);
-    ends[MST_END_SERVER_ITSELF].wait_factor = isnan(r->front_turn) ? 0 : r->front_turn;
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
-        ends[i].wait_factor = fmax(1 - ends[i].compute_factor * stretch, 0);
-}
-
-/* One simulation of the system as it is fitted so far. */
-struct trial { double rate, mean, stretch; };
-
-static struct trial try_it(const struct mst_model_run *r)
-{
-    struct mst_simulation how = how_to_simulate(&r->system, r, REQUESTS_EACH);
-    apr_pool_t *one = mst_pool_new(r->pool);
-    struct mst_simulated s = { 0 };
-    struct trial trial;
-
-    mst_simulate(&s, &r->system, &how, one);
-    trial = (struct trial){ s.rate, s.mean, s.cpu_stretch[0] };
-    free(s.times.items);
-    apr_pool_destroy(one);
-    return trial;
-}
-
-/* What a trial's requests lack of the recorded ones' time, on average. */
-static double missing_seconds(const struct mst_model_run *r, const struct trial *trial)
-{
-    if (r->system.load.arrivals != MST_ARRIVALS_CLOSED)
-        return r->by_client ? r->measured[MST_MEASURE_MEAN] - trial->mean : 0;
-    return trial->rate > 0 ? r->system.load.clients *
-                             (1 / r->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
-}
-
-/* How long computing takes depends on how long requests wait elsewhere, and the other way round:
- * where PHP has not measured it, each round comes nearer. */
-static struct trial fit_stretch(struct mst_model_run *r)
-{
-    double stretch = isnan(r->php_stretch) ? 1 : r->php_stretch;
-    struct trial trial;
-    size_t round;
-
-    for (round = 0; round < FITTING; round++) {
-        explain_by_cpu(r, stretch);
-        trial = try_it(r);
-        if (!isnan(r->php_stretch))
-            break;
-        stretch = trial.stretch;
-    }
-    return trial;
-}
-
-/* The time that requests lack passes outside of the server, unless a limit decides about them: then
- * they wait so much less for that, and a time outside changes nothing. */
-static struct trial fit_waits(struct mst_model_run *r)
-{
-    double *outside = &r->system.ends[MST_END_OUTSIDE].wait_factor;
-    struct trial trial, other;
-
-    *outside = 0;
-    trial = fit_stretch(r);
-    *outside = fmin(fmax(missing_seconds(r, &trial), 0), r->outside_most);
-    if (*outside <= 0)
-        return trial;
-    other = fit_stretch(r);
-    if (fabs(missing_seconds(r, &other)) < missing_seconds(r, &trial) / 2)
-        return other;
-    *outside = 0;
-    return fit_stretch(r);
-}
-
-/* Other programs take CPU time that the servers want, or what they leave: scheduling classes,
- * weights and groups decide that. It is between all that they took and nothing, and what PHP's
- * computing took tells; where there is no PHP, the rate does. */
-static void fit(struct mst_model_run *r)
-{
-    double *count = &r->system.cpus[0].count, low = *count, high = r->cpus;
-    struct trial trial = fit_waits(r);
-    size_t round;
-    bool more;
-
-    for (round = 0; round < HALVINGS && high - low > 0; round++) {
-        more = isnan(r->php_stretch) ? trial.rate < r->measured[MST_MEASURE_RATE] * (1 - SAME_RATE)
-                                     : trial.stretch > r->php_stretch;
-        if (round == 0 && !more)
-            return;     /* they took all of it from the servers */
-        if (more)
-            low = *count;
-        else
-            high = *count;
-        *count = (low + high) / 2;
-        trial = fit_waits(r);
-    }
-}
-
-/* Whether the simulations do not come to what was measured: not within so much of it, and not as
- * different recordings of the same differ. */
-static bool is_off(const struct mst_prediction *p, enum mst_measure measure, double most,
-                   double step)
-{
-    const struct mst_forecast *now = &p->now;
-    double simulated = now->medians[measure], measured = p->run->measured[measure];
-
-    return !isnan(measured) && fabs(simulated - measured) > fmax(most * measured, step) &&
-           (measured < quantile(now->values[measure], now->count, (1 - CONFIDENCE) / 2) ||
-            measured > quantile(now->values[measure], now->count, (1 + CONFIDENCE) / 2));
-}
-
-void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
-{
-    *p = (struct mst_prediction){ .run = r };
-    fit(r);
-    simulate_all(&p->now, &r->system, r, REPLICATES, 0);
-    if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
-        is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
-        is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
-        p->why_not = "the simulation does not come to what was measured";
-}
-
-/* ---- predictions ------------------------------------------------------------------- */
 
 /* Two causes of deviation that do not depend on each other: relative, one of two sides. */
 static double together(double a, double b)
@@ -405,8 +90,8 @@ struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
     if (isnan(scale) || isnan(median) || now <= 0 || median <= 0)
         return (struct mst_model_estimate){ NAN, NAN, NAN };
     off = together(besides, log(scale));
-    low = quantile(then->values[measure], then->count, (1 - CONFIDENCE) / 2);
-    high = quantile(then->values[measure], then->count, (1 + CONFIDENCE) / 2);
+    low = mst_forecast_quantile(then, measure, (1 - CONFIDENCE) / 2);
+    high = mst_forecast_quantile(then, measure, (1 + CONFIDENCE) / 2);
     return (struct mst_model_estimate){
         median * scale, median * scale * exp(-together(log(median / low), off)),
         median * scale * exp(together(log(high / median), off)),
@@ -423,6 +108,18 @@ bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_foreca
     return nth >= MST_END_FIXED_COUNT && strcmp(end->kind, "sleep") != 0 &&
            strcmp(end->kind, "lock") != 0 && then->at_ends[nth] > BUSIER_TIMES * now &&
            then->at_ends[nth] > now + BUSIER_BY;
+}
+
+const struct mst_model_end *mst_model_busier_end(const struct mst_prediction *p,
+                                                 const struct mst_forecast *then)
+{
+    const struct mst_system *system = &p->run->system;
+    size_t i;
+
+    for (i = 0; i < system->end_count; i++)
+        if (mst_model_is_busier(p, then, i))
+            return &system->ends[i];
+    return NULL;
 }
 
 static bool is_named(const char *name, const struct mst_model_use *use)

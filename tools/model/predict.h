@@ -7,35 +7,10 @@
 #ifndef MPMSTAT_MODEL_PREDICT_H
 #define MPMSTAT_MODEL_PREDICT_H
 
-#include "model/recorded.h"
-#include "model/simulate.h"
+#include "model/forecast.h"
 
 /* 90 % of the recordings of the changed server are between low and high. NAN: not known. */
 struct mst_model_estimate { double value, low, high; };
-
-/* What is in use on average, of what there is. */
-struct mst_model_use {
-    const char *name;      /* "apache-workers", "cpu", ... */
-    double limit;          /* INFINITY: there is none, or it is not known */
-    double used, waiting;  /* requests that wait for it; of CPUs, that compute and have none */
-    double full;           /* part of the time in which nothing was free; of CPUs used / limit */
-    double most;           /* in use at once, at most; of CPUs 0 */
-};
-
-/* A system's simulations, many of them. */
-struct mst_forecast {
-    double *values[MST_MEASURE_COUNT];   /* of each simulation, in its order */
-    size_t  count;
-    double  medians[MST_MEASURE_COUNT];
-    struct mst_model_use *uses;          /* of the system's gates but those without a limit, then of
-                                          * its CPUs; means */
-    size_t  use_count;
-    double *at_ends;
-    bool    others_matter;               /* what other programs give back of the CPUs is not known,
-                                          * and the interval is for all of it to nothing */
-    bool    overloaded;                  /* in most of them */
-    const struct mst_model_use *limit;   /* what runs out; NULL: nothing does */
-};
 
 struct mst_prediction {
     const char *why_not;       /* why nothing is predicted, a sentence; NULL */
@@ -60,14 +35,12 @@ bool mst_model_is_quota(const struct mst_prediction *p, const struct mst_model_u
 bool mst_model_is_cpus(const struct mst_prediction *p, const struct mst_model_use *use);
 bool mst_model_is_serial_end(const struct mst_prediction *p, const struct mst_model_use *use);
 
-/* A few simulations. They draw the same requests whatever the system: so the means of two systems
- * compare better than their forecasts do. */
-void mst_model_try(struct mst_forecast *few, const struct mst_system *system,
-                   const struct mst_model_run *r);
-
 /* Whether the end would have more requests at once than was ever seen: how long it takes for them
  * is not known then. */
 bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_forecast *then,
                          size_t nth);
+/* The first such end; NULL: there is none. */
+const struct mst_model_end *mst_model_busier_end(const struct mst_prediction *p,
+                                                 const struct mst_forecast *then);
 
 #endif

@@ -37,8 +37,10 @@ static const char *why_not(const struct mst_summary *s, const struct mst_summary
         return "no server had requests in it";
     if (s->need_count > 0)
         return "its load went to several servers";
-    if (s->duration_ns == MST_UNKNOWN || s->duration_ns < MST_SIZING_RUN_MIN_NS)
-        return "it was shorter than two seconds, or did not come to its end";
+    if (s->duration_ns == MST_UNKNOWN)
+        return "its recording did not come to its end";
+    if (s->duration_ns < MST_SIZING_RUN_MIN_NS)
+        return "it was shorter than two seconds";
     if (front->requests < REQUESTS_MIN)
         return "it has fewer than 100 requests";
     if (s->client.known && made != MST_UNKNOWN && failed * 1000 > made * FAILED_MOST)

@@ -270,8 +270,9 @@ static void put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
         mst_doc_number(&t, run->times_ns[MST_P95]);
         mst_doc_number(&t, run->failed);
         mst_doc_number(&t, (uint64_t)run->id);
-        mst_doc_words(&t, "%s%s", run->has_finding ? mst_code_names[run->code] : "",
-                      is_knee ? " (the knee)" : remarks[level->is]);
+        mst_doc_words(&t, "%s%s%s", run->has_finding ? mst_code_names[run->code] : "",
+                      is_knee ? " (the knee)" : remarks[level->is],
+                      run->steady == MST_ANSWER_NO ? " (not steady)" : "");
     }
     mst_doc_table_end(&t, doc, "Levels", "numbers");
 }
@@ -302,10 +303,18 @@ void mst_capacity_say(const struct mst_doc *doc, const struct mst_capacity *c)
 
 void mst_capacity_put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
 {
+    size_t i;
+
     mst_doc_space(doc);
     put_levels(doc, c);
     mst_doc_space(doc);
     mst_doc_paragraph(doc, MST_STYLE_PLAIN, "Each level is a run: mpmstat report %s", c->archive);
+    for (i = 0; i < c->count && c->runs[i].steady != MST_ANSWER_NO; i++)
+        ;
+    if (i < c->count)
+        mst_doc_paragraph(doc, MST_STYLE_WARNING, "Where a level was not steady, its rate and its "
+                          "times include a warm-up, or the load changed all the time: the check "
+                          "`steady` of its run says which.");
 }
 
 /* ---- JSON ------------------------------------------------------------------------ */
@@ -389,6 +398,10 @@ static void put_level(struct mst_json *j, const struct mst_capacity *c, size_t i
     mst_json_seconds(j, "p95_seconds", run->times_ns[MST_P95]);
     mst_json_count(j, "requests", run->requests);
     mst_json_count(j, "failed", run->failed);
+    if (run->steady == MST_ANSWER_UNKNOWN)
+        mst_json_string(j, "steady", NULL);
+    else
+        mst_json_bool(j, "steady", run->steady == MST_ANSWER_YES);
     mst_json_string(j, "is", mst_level_is_names[c->levels[i].is]);
     mst_json_string(j, "runs_out", run->has_finding && mst_code_ran_out(run->code) ?
                                    mst_code_names[run->code] : NULL);

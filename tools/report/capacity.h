@@ -23,6 +23,7 @@ struct mst_capacity_run {
     /* Most of the clients have no request at the servers: the load tool, or what is between it and
      * them, has their time. */
     bool        elsewhere;
+    enum mst_answer steady;                       /* its check `steady` */
     /* What ran out, or else its first finding. */
     bool          has_finding;
     enum mst_code code;

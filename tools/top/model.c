@@ -52,6 +52,8 @@ static void leave_out_asker(struct mst_top_server *s)
 
     if (s->busy > 0 && s->busy != MST_UNKNOWN)
         s->busy--;
+    if (s->wanted > 0 && s->wanted != MST_UNKNOWN)
+        s->wanted--;
     if (*handling > 0 && *handling != MST_UNKNOWN)
         --*handling;
 }
@@ -63,6 +65,7 @@ static void take_workers(struct mst_top_server *s, const struct mst_snapshot *bo
 
     s->limit = board->workers_limit;
     s->busy = board->workers_busy;
+    s->wanted = board->workers_wanted;
     memcpy(s->states, board->workers, sizeof s->states);
     s->connections = board->connections;
     for (i = 0; i < board->slot_count && !has_asked; i++)
@@ -129,6 +132,7 @@ static void take_label(struct mst_top_server *s, const struct mst_snapshot_label
     label->p99_ns = mst_top_p99(&before->histogram, &now->histogram);
     label->in_flight = from->in_flight;
     label->limit = from->workers_limit;
+    label->wanted = from->workers_wanted;
 }
 
 static void take_labels(struct mst_top_server *s, const struct mst_snapshot *board,

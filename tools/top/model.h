@@ -50,7 +50,7 @@ struct mst_top_label {
     uint64_t rate_milli, milli_4xx, milli_5xx;   /* requests a second */
     uint64_t mean_ns, p99_ns;                    /* of a request */
     uint64_t in_flight;                          /* now */
-    uint64_t limit;                              /* of an FPM pool's workers */
+    uint64_t limit, wanted;                      /* of an FPM pool's workers */
 };
 
 struct mst_top_end {
@@ -82,7 +82,7 @@ struct mst_top_server {
     bool     is_php;
     char     kind[32];               /* "event", "fpm-fcgi"; "" not known */
     uint64_t pid, started_ns;
-    uint64_t limit, busy, states[MST_STATE_COUNT], connections;
+    uint64_t limit, busy, wanted, states[MST_STATE_COUNT], connections;
     bool     was_full;               /* all workers were busy */
 
     uint64_t interval_ns;            /* between the two snapshots; 0: there is one alone */

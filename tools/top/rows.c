@@ -12,7 +12,7 @@
 #define REST MST_TOP_COLUMNS_MAX   /* as many columns as the line has left */
 #define USUAL_WIDTH   80u
 #define LABEL_NAME    18u
-#define LABEL_COLUMNS "%12s %8s %9s %9s %7s %7s"
+#define LABEL_COLUMNS "%10s %6s %7s %8s %8s %6s %6s"
 #define END_NAME      28u
 #define END_COLUMNS   " %8s %9s %8s %8s"
 
@@ -155,7 +155,8 @@ void mst_top_rows_heading(struct mst_top_line *line, const struct mst_top_view *
     case MST_TOP_LABELS:
         snprintf(name, sizeof name, "LABEL by %s", order);
         mst_top_add_text(line, name, name_columns(line, LABEL_NAME), true);
-        mst_top_add(line, LABEL_COLUMNS, "IN FLIGHT", "REQ/S", "MEAN", "P99", "4XX/S", "5XX/S");
+        mst_top_add(line, LABEL_COLUMNS, "IN FLIGHT", "WANTED", "REQ/S", "MEAN", "P99",
+                    "4XX/S", "5XX/S");
         break;
     case MST_TOP_ENDS:
         snprintf(name, sizeof name, "OTHER END by %s", order);
@@ -203,7 +204,7 @@ static void draw_label(struct mst_top_line *line, const struct mst_top_label *la
              label->limit != MST_UNKNOWN ? "/" : "",
              label->limit != MST_UNKNOWN ? mst_format_count(label->limit).text : "");
     mst_top_add_text(line, label->name, name_columns(line, LABEL_NAME), true);
-    mst_top_add(line, LABEL_COLUMNS, in_flight,
+    mst_top_add(line, LABEL_COLUMNS, in_flight, mst_format_count(label->wanted).text,
                 mst_format_milli(label->rate_milli).text, mst_format_time(label->mean_ns).text,
                 mst_format_time(label->p99_ns).text, mst_format_milli(label->milli_4xx).text,
                 mst_format_milli(label->milli_5xx).text);

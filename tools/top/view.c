@@ -168,7 +168,8 @@ static void draw_server(struct mst_top_screen *screen, const struct mst_top *top
     }
 }
 
-/* Its workers by state, and where it is read. */
+/* Its workers by state, how many are wanted (of an FPM its pools' rows say that), and where it is
+ * read. */
 static void draw_states(struct mst_top_screen *screen, const struct mst_top *top, size_t which,
                         const struct mst_top_view *view)
 {
@@ -180,6 +181,8 @@ static void draw_states(struct mst_top_screen *screen, const struct mst_top *top
     for (i = 0; i < MST_STATE_COUNT && s->is_known; i++)
         if (s->states[i] != MST_UNKNOWN && (s->states[i] > 0 || i == MST_STATE_IDLE))
             mst_top_add(line, " %" PRIu64 " %s ", s->states[i], mst_state_names[i]);
+    if (s->is_known && !s->is_php)
+        mst_top_add(line, " %s wanted ", mst_format_count(s->wanted).text);
     mst_top_add(line, " ");
     mst_top_add_text(line, s->name, MANY, false);
     if (s->is_url)
@@ -444,6 +447,7 @@ static void draw_help(struct mst_top_screen *screen, const struct mst_top_view *
         "  ! marks what is of before: that server is gone, or cannot be read.",
         "  IN FLIGHT has workers that are busy; AT ONCE is how many calls were under",
         "  way on average. An other end is what requests were handed to, or waited for.",
+        "  WANTED is how many workers would be in use if no connection waited for one.",
     };
     size_t i;
 

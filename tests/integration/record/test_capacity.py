@@ -97,6 +97,7 @@ def test_two_workers(site, archive):
             archive, f"SELECT requests FROM client_results WHERE run_id = {level['run']}")
         assert level["requests"] == requests and level["failed"] == 0
         assert level["p50_seconds"] >= 0.05
+        assert level["steady"] in (True, None)    # a level with one client has fewer than 200
 
     expect_page(found, site, archive)
     # All levels are there: nothing more is measured, and the text has them.
@@ -267,6 +268,25 @@ def test_most_and_wrk(site, archive):
     found, _ = capacity(site, archive, WRK, site.nap, options=("--most", "1"))
     assert found["ended_by"] == "most" and found["at_least"] and clients(found) == [1]
     assert found["levels"][0]["p95_seconds"] >= 0.05
+
+
+def test_a_warm_up(site, archive):
+    """Its first 25 requests keep the page for two and a half seconds: the level, which is over after
+    twenty, is not steady, and its rate is that of all the time."""
+    seen = site.root / "seen"
+    seen.touch()
+    seen.chmod(0o666)
+    page = site.page("cold.php", f"""<?php $seen = fopen('{seen}', 'a');
+        fwrite($seen, 'x'); usleep(fstat($seen)['size'] <= 25 ? 100000 : 10000);""")
+    words = AB, f"http://127.0.0.1:{site.port}{page}"
+    found, _ = capacity(site, archive, *words, options=("--most", "1"))
+    [level] = found["levels"]
+    assert level["steady"] is False and level["is"] == "good"
+    [(answers, took_ns)] = recording.ask(archive, "SELECT count(*), max(start_ns) - min(start_ns) "
+                                         "FROM server_requests WHERE server_id = 1 AND ghost = 0")
+    assert took_ns > 18e9 and 0.9 < level["requests_per_second"] / (answers / took_ns * 1e9) < 1.1
+    text = tool.run(*command(site, archive, *words, options=("--most", "1"))[1:]).stdout
+    assert " (not steady)" in text and "its rate and its times include a warm-up" in text
 
 
 @pytest.mark.skipif(not HEY, reason="needs hey")

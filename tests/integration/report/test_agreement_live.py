@@ -294,16 +294,21 @@ def test_top_says_the_same(load, server, producer):
                                         figures).groups()
     workers = growth.after["workers"]
     assert (kind, int(busy), int(limit)) == (producer, workers["busy"], workers["limit"])
+    if producer == "apache":
+        states = screen[screen.index(figures) + 1]
+        assert f" {workers['wanted']} wanted " in states.replace(" - ", " None "), screen
     labels = top_rows(screen, "LABEL", server)
-    assert {row.split()[0] for row in labels} == {
-        label["label"] for label in tool.labels(growth.after)}
+    after = {label["label"]: label for label in tool.labels(growth.after)}
+    assert {row.split()[0] for row in labels} == set(after)
     for row in labels:
-        name, in_flight, *_ = row.split()
+        name, in_flight, wanted, *_ = row.split()
+        known = after[name].get("workers", {}).get("wanted")
+        assert wanted == ("-" if known is None else str(known)), row
         requests = growth.label(name, lambda label: label["requests"])
-        found = times(re.sub(r"^\S+ +\S+ +\S+", "", row))
+        found = times(re.sub(r"^\S+ +\S+ +\S+ +\S+", "", row))
         seconds = growth.label(name, lambda label: label["phases"]["total"]["sum_seconds"])
         assert_shown(found[0], seconds / requests if requests else None, row)
-        per_second = [Decimal(row.split()[2]), *map(Decimal, row.split()[-2:])]
+        per_second = [Decimal(row.split()[3]), *map(Decimal, row.split()[-2:])]
         for shown, status in zip(per_second, (None, "4xx", "5xx"), strict=True):
             count = requests if status is None else \
                 growth.label(name, lambda label, status=status: label["status"][status])

@@ -188,14 +188,14 @@ def test_failures_predict_nothing(tmp_path):
     (["--set", "mpm=prefork"], "expected mpm to be event"),
     (["--clients", "0"], "expected --clients to be a whole number"),
     (["--load", "2"], "expected --load to be a factor"),
-    (["--rate", "fast"], "expected --rate to be requests per second"),
+    (["--rate", "fast"], "expected --rate to be a rate from 0.001 to 1000000 per second"),
     (["--cpus", "0"], "expected --cpus to be a number"),
     (["--end", "database"], "expected --end to be an end and a factor"),
     (["--end", "database=x2"], 'no request waited for "database"; the recording has: "sleep"'),
     (["--without", "lock"], 'no request waited for "lock"'),
     (["--sweep", "clients=4..2"], "expected --sweep to be a name and two numbers"),
     (["--sweep", "nothing=2..4"], "the recording has no workers that nothing limits"),
-    (["--format", "xml", "--load", "x2"], "expected --format to be text, json or html"),
+    (["--format", "xml", "--load", "x2"], 'there is no format "xml": expected text, json or html'),
 ])
 def test_wrong_usage(archive, options, words):
     assert words in ask(archive, *options, status=2).stderr

@@ -124,13 +124,14 @@ def test_what_php_waits_for(php_server, fpm_masters, terminal):
     apache.page("nap.php", "<?php sleep(3600);")
     connections = []
     try:
-        for _ in range(3):
+        for _ in range(5):    # two of them wait for a worker
             connections.append(apache.connect(timeout=60))
             connections[-1].send_request("/nap.php")
         terminal.run(apache.board, fpm_masters[-1].board)
         shown = terminal.shows("3 of 3 busy: ALL", "waiting now: sleep 3")
         assert re.search(r"^ 2 +\d+ handling .* sleep, [\d.]+ m?s", shown, re.M), shown
-        assert re.search(r"^ 2  \S+ +3/3 ", shown, re.M), shown
+        assert re.search(r"^ 2  \S+ +3/3 +5 ", shown, re.M), shown
+        assert " 5 handling  5 wanted  " in shown, shown
         # 80 by 24: who is stuck, on what; PHP's requests, then Apache's, which wait for the same.
         shown = terminal.shows("PHP is stuck: all of its 3 workers wait for sleep, ").split("\n")
         assert shown[1].startswith("PHP is stuck") and len(shown[:24]) == 24
