@@ -341,7 +341,7 @@ int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_level
         status = mst_failed(MST_EXIT_TARGET, "%s", error);
     else if (!mst_model_run_make(&run, &s, mst_archive_db(archive), l->pool))
         status = mst_failed(MST_EXIT_TARGET, "%s cannot be read", l->archive);
-    else if (run.why_not == NULL)
+    else if (run.why_not == NULL && run.server_count == 1)
         foresee(c, &run, limit->code, of_levels);
     mst_summary_free(&s);
     mst_archive_close(archive, ignored);

@@ -69,24 +69,38 @@ static double quantile(const double *values, size_t count, double part)
     return found;
 }
 
-/* Blocks of neighbours, drawn with replacement, as many requests as there are. */
+/* Blocks of neighbours, drawn with replacement, as many requests of each front as there are. */
 static size_t *draw_blocks(const struct mst_system *s, uint64_t *random, apr_pool_t *pool)
 {
     size_t *drawn = apr_palloc(pool, (s->work_count + 1) * sizeof *drawn);
-    size_t size = s->work_count / BLOCKS > 0 ? s->work_count / BLOCKS : 1, i, from = 0;
+    const struct mst_front *f;
+    size_t size, i, from = 0;
 
-    for (i = 0; i < s->work_count; i++) {
-        if (i % size == 0)
-            from = mst_random_below(random, s->work_count - size + 1);
-        drawn[i] = from + i % size;
+    for (f = s->fronts; f < s->fronts + s->front_count; f++) {
+        size = f->work_count / BLOCKS > 0 ? f->work_count / BLOCKS : 1;
+        for (i = 0; i < f->work_count; i++) {
+            if (i % size == 0)
+                from = f->first_work + mst_random_below(random, f->work_count - size + 1);
+            drawn[f->first_work + i] = from + i % size;
+        }
     }
     return drawn;
 }
 
-static double time_at(const struct mst_simulated *s, unsigned per_mille)
+static double time_at(const struct mst_simulated_times *t, unsigned per_mille)
 {
-    return s->times.count > 0 ? (double)mst_values_quantile(&s->times, per_mille) /
+    return t->times.count > 0 ? (double)mst_values_quantile(&t->times, per_mille) /
                                 (double)MST_NS_PER_S : NAN;
+}
+
+static void take_times(struct mst_forecast_view *v, const struct mst_simulated_times *t, size_t nth)
+{
+    v->values[MST_MEASURE_RATE][nth] = t->rate;
+    v->values[MST_MEASURE_MEAN][nth] = t->requests > 0 ? t->mean : NAN;
+    v->values[MST_MEASURE_P50][nth] = time_at(t, 500);
+    v->values[MST_MEASURE_P90][nth] = time_at(t, 900);
+    v->values[MST_MEASURE_P95][nth] = time_at(t, 950);
+    v->values[MST_MEASURE_P99][nth] = time_at(t, 990);
 }
 
 static void take(struct mst_forecast *o, const struct mst_system *system,
@@ -95,12 +109,9 @@ static void take(struct mst_forecast *o, const struct mst_system *system,
     double n = (double)o->count;
     size_t i;
 
-    o->values[MST_MEASURE_RATE][nth] = s->rate;
-    o->values[MST_MEASURE_MEAN][nth] = s->requests > 0 ? s->mean : NAN;
-    o->values[MST_MEASURE_P50][nth] = time_at(s, 500);
-    o->values[MST_MEASURE_P90][nth] = time_at(s, 900);
-    o->values[MST_MEASURE_P95][nth] = time_at(s, 950);
-    o->values[MST_MEASURE_P99][nth] = time_at(s, 990);
+    take_times(&o->views[0], &s->all, nth);
+    for (i = 0; i < s->front_count; i++)
+        take_times(&o->views[1 + i], &s->fronts[i], nth);
     for (i = 0; i < system->gate_count; i++) {
         o->uses[i].used += s->gates[i].inside / n;
         o->uses[i].waiting += s->gates[i].waiting / n;
@@ -118,11 +129,26 @@ static void take(struct mst_forecast *o, const struct mst_system *system,
         o->at_ends[i] += s->at_ends[i] / n;
 }
 
+/* front SIZE_MAX: of any. */
+static const struct mst_model_use *find_full_gate(const struct mst_forecast *o,
+                                                  const struct mst_system *system, size_t front)
+{
+    size_t i;
+
+    for (i = system->gate_count; i-- > 0;)
+        if ((front == SIZE_MAX || system->gates[i].front == SIZE_MAX ||
+             system->gates[i].front == front) &&
+            o->uses[i].full > HALF_OF_TIME && o->uses[i].waiting > 0)
+            return &o->uses[i];
+    return NULL;
+}
+
 /* What runs out. A request that waits for Apache's workers because those wait for PHP's waits for
  * PHP's: of several gates that are full, the last one that it comes to is the cause. CPUs that are
- * full are the cause of all. */
+ * full are the cause of all. Of one of several servers its own gates are; those of the others keep
+ * clients, but no requests that come by themselves. */
 static const struct mst_model_use *find_limit(const struct mst_forecast *o,
-                                              const struct mst_system *system)
+                                              const struct mst_system *system, size_t view)
 {
     const struct mst_model_use *limit = NULL;
     size_t i;
@@ -130,9 +156,10 @@ static const struct mst_model_use *find_limit(const struct mst_forecast *o,
     for (i = 0; i < system->cpus_count; i++)
         if (o->uses[system->gate_count + i].full >= ALL_BUSY)
             limit = &o->uses[system->gate_count + i];
-    for (i = system->gate_count; limit == NULL && i-- > 0;)
-        if (o->uses[i].full > HALF_OF_TIME && o->uses[i].waiting > 0)
-            limit = &o->uses[i];
+    if (limit == NULL && view > 0)
+        limit = find_full_gate(o, system, view - 1);
+    if (limit == NULL && (view == 0 || system->load.arrivals == MST_ARRIVALS_CLOSED))
+        limit = find_full_gate(o, system, SIZE_MAX);
     return limit;
 }
 
@@ -141,7 +168,7 @@ static const struct mst_model_use *find_limit(const struct mst_forecast *o,
 static struct mst_simulation how_to_simulate(const struct mst_system *system,
                                              const struct mst_model_run *r, unsigned requests)
 {
-    double most = fmin(requests / r->measured[MST_MEASURE_RATE], SECONDS_MOST);
+    double most = fmin(requests / r->views[0].measured[MST_MEASURE_RATE], SECONDS_MOST);
     double seconds = fmin(r->seconds, most), warm_up = seconds * WARM_UP;
     size_t i;
 
@@ -150,17 +177,20 @@ static struct mst_simulation how_to_simulate(const struct mst_system *system,
             system->gates[i].growth.start < system->gates[i].limit)
             warm_up = 0;
     return (struct mst_simulation){ .seed = 1, .seconds = seconds, .warm_up = warm_up,
-                                    .most_requests = requests, .at_front = !r->by_client };
+                                    .most_requests = requests, .at_front = !r->views[0].by_client };
 }
 
 static void begin(struct mst_forecast *o, const struct mst_system *system, size_t count,
-                  apr_pool_t *pool)
+                  const struct mst_model_run *r)
 {
-    size_t i;
+    apr_pool_t *pool = r->pool;
+    size_t i, k;
 
     *o = (struct mst_forecast){ .count = count };
-    for (i = 0; i < MST_MEASURE_COUNT; i++)
-        o->values[i] = apr_pcalloc(pool, count * sizeof **o->values);
+    o->views = apr_pcalloc(pool, r->view_count * sizeof *o->views);
+    for (k = 0; k < r->view_count; k++)
+        for (i = 0; i < MST_MEASURE_COUNT; i++)
+            o->views[k].values[i] = apr_pcalloc(pool, count * sizeof(double));
     o->use_count = system->gate_count + system->cpus_count;
     o->uses = apr_pcalloc(pool, o->use_count * sizeof *o->uses);
     o->at_ends = apr_pcalloc(pool, system->end_count * sizeof *o->at_ends);
@@ -174,6 +204,17 @@ static void begin(struct mst_forecast *o, const struct mst_system *system, size_
     }
 }
 
+static size_t view_of(const struct mst_model_run *r)
+{
+    return (size_t)(r->view - r->views);
+}
+
+const struct mst_forecast_view *mst_model_seen(const struct mst_prediction *p,
+                                               const struct mst_forecast *o)
+{
+    return &o->views[view_of(p->run)];
+}
+
 /* more_cpus: CPUs that the system has perhaps besides; each simulation has another part of them. */
 static void simulate_all(struct mst_forecast *o, const struct mst_system *system,
                          const struct mst_model_run *r, size_t count, double more_cpus)
@@ -181,10 +222,11 @@ static void simulate_all(struct mst_forecast *o, const struct mst_system *system
     struct mst_simulation how = how_to_simulate(system, r, count > FEW ? REQUESTS_EACH :
                                                                          REQUESTS_OF_FEW);
     struct mst_system varied = *system;
+    struct mst_forecast_view *v;
     uint64_t random = 1;
     size_t i, k, overloaded = 0;
 
-    begin(o, system, count, r->pool);
+    begin(o, system, count, r);
     varied.cpus = apr_pmemdup(r->pool, system->cpus, system->cpus_count * sizeof *varied.cpus);
     for (k = 0; k < count; k++) {
         apr_pool_t *one = mst_pool_new(r->pool);
@@ -193,18 +235,18 @@ static void simulate_all(struct mst_forecast *o, const struct mst_system *system
         varied.cpus[0].count = system->cpus[0].count + more_cpus * (double)k / (double)(count - 1);
         how.seed = mst_random_word(&random);
         how.drawn = draw_blocks(system, &random, one);
-        how.drawn_count = system->work_count;
         mst_simulate(&s, &varied, &how, one);
         take(o, &varied, &s, k);
         overloaded += s.overloaded;
-        free(s.times.items);
+        mst_simulated_free(&s);
         apr_pool_destroy(one);
     }
-    for (i = 0; i < MST_MEASURE_COUNT; i++)
-        o->medians[i] = quantile(o->values[i], count, 0.5);
+    for (v = o->views; v < o->views + r->view_count; v++)
+        for (i = 0; i < MST_MEASURE_COUNT; i++)
+            v->medians[i] = quantile(v->values[i], count, 0.5);
     o->overloaded = overloaded * 2 > count;
     o->uses[system->gate_count].limit += more_cpus / 2;
-    o->limit = find_limit(o, system);
+    o->limit = find_limit(o, system, view_of(r));
 }
 
 static double cpus_used(const struct mst_forecast *o, const struct mst_system *system)
@@ -240,7 +282,7 @@ void mst_model_try(struct mst_forecast *few, const struct mst_system *system,
 /* By how much each request's time in the server itself has to be shorter, so that the mean is by
  * `seconds`: what a server computes is about the same for all requests, and what it waits for is
  * not. */
-static double shorter_by(const struct mst_model_run *r, double seconds)
+static double shorter_by(const struct mst_model_server *r, double seconds)
 {
     double low = 0, high = 0, middle, taken;
     size_t i, round;
@@ -262,15 +304,20 @@ static double shorter_by(const struct mst_model_run *r, double seconds)
 /* What computing takes of the time that was recorded as the end's, where CPUs are shared so. */
 static void explain_by_cpu(struct mst_model_run *r, double stretch)
 {
-    struct mst_model_end *ends = r->system.ends;
+    struct mst_model_end *ends = r->system.ends, *own;
+    const struct mst_model_server *of;
     size_t i;
 
-    ends[MST_END_SERVER].shorter = shorter_by(r, ends[MST_END_SERVER].compute_factor * stretch);
-    ends[MST_END_PHP_ITSELF].wait_factor = isnan(r->php_turn) ? 0 :
-        fmax(r->php_turn - ends[MST_END_PHP_ITSELF].compute_factor * stretch, 0);
-    ends[MST_END_SERVER_ITSELF].wait_factor = isnan(r->front_turn) ? 0 : r->front_turn;
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
-        ends[i].wait_factor = fmax(1 - ends[i].compute_factor * stretch, 0);
+    for (of = r->servers; of < r->servers + r->server_count; of++) {
+        own = &ends[of->ends];
+        own[MST_END_SERVER].shorter = shorter_by(of, own[MST_END_SERVER].compute_factor * stretch);
+        own[MST_END_PHP_ITSELF].wait_factor = isnan(of->php_turn) ? 0 :
+            fmax(of->php_turn - own[MST_END_PHP_ITSELF].compute_factor * stretch, 0);
+        own[MST_END_SERVER_ITSELF].wait_factor = isnan(of->front_turn) ? 0 : of->front_turn;
+    }
+    for (i = 0; i < r->system.end_count; i++)
+        if (ends[i].is_other)
+            ends[i].wait_factor = fmax(1 - ends[i].compute_factor * stretch, 0);
 }
 
 /* One simulation of the system as it is fitted so far. */
@@ -284,8 +331,8 @@ static struct trial try_it(const struct mst_model_run *r)
     struct trial trial;
 
     mst_simulate(&s, &r->system, &how, one);
-    trial = (struct trial){ s.rate, s.mean, s.cpu_stretch[0] };
-    free(s.times.items);
+    trial = (struct trial){ s.all.rate, s.all.mean, s.cpu_stretch[0] };
+    mst_simulated_free(&s);
     apr_pool_destroy(one);
     return trial;
 }
@@ -294,9 +341,9 @@ static struct trial try_it(const struct mst_model_run *r)
 static double missing_seconds(const struct mst_model_run *r, const struct trial *trial)
 {
     if (r->system.load.arrivals != MST_ARRIVALS_CLOSED)
-        return r->by_client ? r->measured[MST_MEASURE_MEAN] - trial->mean : 0;
+        return r->view->by_client ? r->view->measured[MST_MEASURE_MEAN] - trial->mean : 0;
     return trial->rate > 0 ? r->system.load.clients *
-                             (1 / r->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
+                             (1 / r->view->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
 }
 
 /* How long computing takes depends on how long requests wait elsewhere, and the other way round:
@@ -347,7 +394,7 @@ static void fit(struct mst_model_run *r)
     bool more;
 
     for (round = 0; round < HALVINGS && high - low > 0; round++) {
-        more = isnan(r->php_stretch) ? trial.rate < r->measured[MST_MEASURE_RATE] * (1 - SAME_RATE)
+        more = isnan(r->php_stretch) ? trial.rate < r->view->measured[MST_MEASURE_RATE] * (1 - SAME_RATE)
                                      : trial.stretch > r->php_stretch;
         if (round == 0 && !more)
             return;     /* they took all of it from the servers */
@@ -360,17 +407,68 @@ static void fit(struct mst_model_run *r)
     }
 }
 
-/* Whether the simulations do not come to what was measured: not within so much of it, and not as
- * different recordings of the same differ. */
-static bool is_off(const struct mst_prediction *p, enum mst_measure measure, double most,
-                   double step)
+/* Whether requests of the view wait for something, and would not have come in the same way if they
+ * had not: a client that waits for its answer sends nothing, and how many clients there were is not
+ * known. */
+static bool hides_clients(const struct mst_prediction *p, size_t view)
 {
-    const struct mst_forecast *now = &p->now;
-    double simulated = now->medians[measure], measured = p->run->measured[measure];
+    const struct mst_system *system = &p->run->system;
+
+    return system->load.arrivals != MST_ARRIVALS_CLOSED &&
+           find_limit(&p->now, system, view) != NULL;
+}
+
+/* Whether the simulations do not come to what was measured: not within so much of it, and not as
+ * different recordings of the same differ. Those of hidden clients differ in any way. */
+static bool is_off(const struct mst_prediction *p, size_t view, enum mst_measure measure,
+                   double most)
+{
+    const struct mst_forecast_view *now = &p->now.views[view];
+    const struct mst_model_view *v = &p->run->views[view];
+    double simulated = now->medians[measure], measured = v->measured[measure];
+    double step = measure == MST_MEASURE_RATE ? 0 : v->step;
+    size_t count = p->now.count;
 
     return !isnan(measured) && fabs(simulated - measured) > fmax(most * measured, step) &&
-           (measured < quantile(now->values[measure], now->count, (1 - CONFIDENCE) / 2) ||
-            measured > quantile(now->values[measure], now->count, (1 + CONFIDENCE) / 2));
+           (hides_clients(p, view) ||
+            measured < quantile(now->values[measure], count, (1 - CONFIDENCE) / 2) ||
+            measured > quantile(now->values[measure], count, (1 + CONFIDENCE) / 2));
+}
+
+bool mst_model_is_off(const struct mst_prediction *p, size_t view)
+{
+    return is_off(p, view, MST_MEASURE_RATE, RATE_OFF_MOST) ||
+           is_off(p, view, MST_MEASURE_P50, TIME_OFF_MOST) ||
+           is_off(p, view, MST_MEASURE_P95, TIME_OFF_MOST);
+}
+
+/* A view that the simulation does not come to has no predictions. */
+static void look(struct mst_prediction *p, struct mst_model_run *r, struct mst_model_view *view)
+{
+    size_t nth;
+
+    r->view = view;
+    nth = view_of(r);
+    p->now.limit = find_limit(&p->now, &r->system, nth);
+    p->hides_clients = hides_clients(p, nth);
+    p->why_not = !mst_model_is_off(p, nth) ? NULL :
+                 !p->hides_clients ? "the simulation does not come to what was measured" :
+                 "the simulation does not come to what was measured, as requests waited, and how "
+                 "many clients waited for them is not known (a load tool that mpmstat knows, as "
+                 "record's own command, tells it)";
+}
+
+bool mst_model_look_at(struct mst_prediction *p, struct mst_model_run *r,
+                       const struct mst_summary_server *front)
+{
+    size_t i;
+
+    for (i = 0; i < r->view_count; i++)
+        if (r->views[i].server == front) {
+            look(p, r, &r->views[i]);
+            return true;
+        }
+    return false;
 }
 
 void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
@@ -378,10 +476,7 @@ void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
     *p = (struct mst_prediction){ .run = r };
     fit(r);
     simulate_all(&p->now, &r->system, r, REPLICATES, 0);
-    if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
-        is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
-        is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
-        p->why_not = "the simulation does not come to what was measured";
+    look(p, r, r->views);
 }
 
 /* ---- predictions ------------------------------------------------------------------- */
@@ -395,18 +490,27 @@ static double together(double a, double b)
 struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure)
 {
-    double now = p->now.medians[measure], scale = p->run->measured[measure] / now;
-    double median = then->medians[measure], low, high, off;
+    return mst_model_estimate_for(p, view_of(p->run), then, measure);
+}
+
+struct mst_model_estimate mst_model_estimate_for(const struct mst_prediction *p, size_t nth,
+                                       const struct mst_forecast *then, enum mst_measure measure)
+{
+    const struct mst_forecast_view *seen = &then->views[nth];
+    const struct mst_model_view *view = &p->run->views[nth];
+    double now = p->now.views[nth].medians[measure];
+    double scale = view->measured[measure] / now;
+    double median = seen->medians[measure], low, high, off;
     double besides = measure == MST_MEASURE_RATE ? RATE_OFF : TIME_OFF;
 
     /* A load tool that counts in milliseconds tells nothing of shorter times. */
-    if (measure != MST_MEASURE_RATE && p->run->step > STEP_MOST * p->run->measured[measure])
+    if (measure != MST_MEASURE_RATE && view->step > STEP_MOST * view->measured[measure])
         scale = 1;
     if (isnan(scale) || isnan(median) || now <= 0 || median <= 0)
         return (struct mst_model_estimate){ NAN, NAN, NAN };
     off = together(besides, log(scale));
-    low = quantile(then->values[measure], then->count, (1 - CONFIDENCE) / 2);
-    high = quantile(then->values[measure], then->count, (1 + CONFIDENCE) / 2);
+    low = quantile(seen->values[measure], then->count, (1 - CONFIDENCE) / 2);
+    high = quantile(seen->values[measure], then->count, (1 + CONFIDENCE) / 2);
     return (struct mst_model_estimate){
         median * scale, median * scale * exp(-together(log(median / low), off)),
         median * scale * exp(together(log(high / median), off)),
@@ -420,7 +524,7 @@ bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_foreca
     const struct mst_model_end *end = &p->run->system.ends[nth];
     double now = p->now.at_ends[nth];
 
-    return nth >= MST_END_FIXED_COUNT && strcmp(end->kind, "sleep") != 0 &&
+    return end->is_other && strcmp(end->kind, "sleep") != 0 &&
            strcmp(end->kind, "lock") != 0 && then->at_ends[nth] > BUSIER_TIMES * now &&
            then->at_ends[nth] > now + BUSIER_BY;
 }
@@ -452,8 +556,8 @@ bool mst_model_is_serial_end(const struct mst_prediction *p, const struct mst_mo
     const struct mst_system *system = &p->run->system;
     size_t i;
 
-    for (i = MST_END_FIXED_COUNT; i < system->end_count; i++)
-        if (is_named(system->ends[i].called, use))
+    for (i = 0; i < system->end_count; i++)
+        if (system->ends[i].is_other && is_named(system->ends[i].called, use))
             return true;
     return false;
 }
