@@ -56,7 +56,7 @@ static const struct mst_model_step one_gate[] = {
 };
 static const struct mst_model_step one_cpu[] = { { MST_STEP_COMPUTE, 0, 0, 0.01 } };
 
-/* Two servers, each with one worker, 0.02 and 0.04 s on average, and four clients that choose one of
+/* Two servers with a worker each, 0.02 and 0.04 s on average, and four clients that choose one of
  * them at random: a closed network of queues. The slow one has k of the clients with a probability
  * of 2^k / 31 (Gordon and Newell), so that 48.4 a second are answered. */
 START_TEST(test_two_servers_share_their_clients)

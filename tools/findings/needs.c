@@ -1,7 +1,7 @@
 /* needs.c - what each of several servers needs of workers: see needs.h.
  *
- * Where workers ran out the numbers are the plan's, as in the findings; else how many were busy, and
- * how many would have been enough.
+ * Where workers ran out the numbers are the plan's, as in the findings; else how many were busy,
+ * and how many would have been enough.
  */
 #include "findings/needs.h"
 

@@ -54,7 +54,8 @@ static void note_ledger(struct mst_finding *f, const struct mst_workers_plan *pl
 {
     char workers[24];
 
-    if (!plan->foreseen.known || plan->foreseen.of_several || plan->workers == MST_UNKNOWN || plan->workers <= plan->now)
+    if (!plan->foreseen.known || plan->foreseen.of_several || plan->workers == MST_UNKNOWN ||
+        plan->workers <= plan->now)
         return;
     f->ledger = plan->foreseen.ledger;
     snprintf(f->ledger.code, sizeof f->ledger.code, "%s", mst_code_names[f->code]);

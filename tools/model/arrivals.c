@@ -77,7 +77,8 @@ static void measure_all(struct mst_building *b, struct mst_model_view *v)
         v->measured[MST_MEASURE_MEAN] = servers_mean(r);
     mst_values_sort(&b->totals);
     for (m = MST_MEASURE_P50; m <= MST_MEASURE_P99; m++)
-        v->measured[m] = v->by_client ? mst_model_measured(r->summary, r->servers[0].front, true, m) :
+        v->measured[m] = v->by_client ?
+                         mst_model_measured(r->summary, r->servers[0].front, true, m) :
                          mst_in_seconds(mst_values_quantile(&b->totals, per_mille[m]));
 }
 

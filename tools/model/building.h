@@ -38,6 +38,7 @@ struct mst_end_sum {
     double   seconds;
     uint64_t requests, long_ones;   /* long_ones: that waited at all */
     size_t   gate;                  /* of an end that lets in one at a time; 0: it is none */
+    bool     is_full;               /* it always had one inside */
     double   inside;                /* of such a one: the time for which each is inside */
 };
 
@@ -80,8 +81,6 @@ void mst_building_make_tool_gate(struct mst_building *b);
 size_t mst_building_add_end(struct mst_building *b, const char *kind, const char *name);
 /* False: SQLite failed. */
 bool mst_building_read_waits(struct mst_building *b);
-/* Whether it is a lock that lets in one at a time. */
-bool mst_building_is_lock(const struct mst_building *b, size_t end);
 /* The steps of a request, for mst_kept_walk(). */
 bool mst_building_take(void *context, const struct mst_walked *w);
 

@@ -389,12 +389,13 @@ static struct trial fit_waits(struct mst_model_run *r)
 static void fit(struct mst_model_run *r)
 {
     double *count = &r->system.cpus[0].count, low = *count, high = r->cpus;
+    double rate = r->view->measured[MST_MEASURE_RATE];
     struct trial trial = fit_waits(r);
     size_t round;
     bool more;
 
     for (round = 0; round < HALVINGS && high - low > 0; round++) {
-        more = isnan(r->php_stretch) ? trial.rate < r->view->measured[MST_MEASURE_RATE] * (1 - SAME_RATE)
+        more = isnan(r->php_stretch) ? trial.rate < rate * (1 - SAME_RATE)
                                      : trial.stretch > r->php_stretch;
         if (round == 0 && !more)
             return;     /* they took all of it from the servers */

@@ -79,7 +79,7 @@ static const char *why_not_together(const struct mst_building *b)
         return "its load went to several servers, and idle connections keep workers of theirs: "
                "a recording of one server alone tells more";
     for (i = 0; i < r->system.end_count; i++)
-        if (b->sums[i].gate != 0 && !mst_building_is_lock(b, i))
+        if (b->sums[i].is_full)
             return mst_pool_printf(r->pool, "its load went to several servers, and whether they "
                                    "share \"%s\", which lets in one request at a time, is not "
                                    "known: a recording of one server alone tells more",

@@ -72,6 +72,7 @@ void mst_building_make_serial_ends(struct mst_building *b)
             (!is_full && lock_held(b, &b->sums[i]) <= 0))
             continue;
         b->sums[i].gate = mst_model_add_gate(r, end->called, 1);
+        b->sums[i].is_full = is_full;
         b->sums[i].inside = !is_full ? lock_held(b, &b->sums[i]) :
             fmin(1 / rate_of(b, (double)b->sums[i].requests),
                  b->sums[i].seconds / (double)b->sums[i].requests);
@@ -104,9 +105,9 @@ static double all_programs_cpu(const struct mst_summary *s)
 static bool may_compute(const struct mst_building *b, size_t end)
 {
     const struct mst_model_end *e = &b->r->system.ends[end];
-    const char *kind = e->kind;
 
-    return e->is_other && b->sums[end].gate == 0 && strcmp(kind, "sleep") != 0 && strcmp(kind, "lock") != 0;
+    return e->is_other && b->sums[end].gate == 0 && strcmp(e->kind, "sleep") != 0 &&
+           strcmp(e->kind, "lock") != 0;
 }
 
 /* Spreads what is known of the server's processes over its requests. */

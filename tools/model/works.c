@@ -139,7 +139,8 @@ static size_t own_end(const struct mst_building *b, enum mst_server_end which)
     return b->at->ends + which;
 }
 
-bool mst_building_is_lock(const struct mst_building *b, size_t end)
+/* Whether it is a lock that lets in one at a time. */
+static bool is_lock(const struct mst_building *b, size_t end)
 {
     return b->sums[end].gate != 0 && strcmp(b->r->system.ends[end].kind, "lock") == 0;
 }
@@ -172,7 +173,7 @@ static void add_run(struct mst_building *b, const struct mst_walked *w, size_t f
 
     compute(b, b->php_cpus, own_end(b, MST_END_PHP), cpu * share / 2);
     for (i = first; i < b->wait_count && b->waits[i].row == w->php_row; i++)
-        if (b->waits[i].end != SIZE_MAX && !mst_building_is_lock(b, b->waits[i].end))
+        if (b->waits[i].end != SIZE_MAX && !is_lock(b, b->waits[i].end))
             add_wait(b, b->waits[i].end, b->waits[i].seconds * share);
     wait_for(b, own_end(b, MST_END_PHP), part(w, MST_PART_REST) * share);
     compute(b, b->php_cpus, own_end(b, MST_END_PHP), cpu * share / 2);
@@ -184,7 +185,7 @@ static size_t lock_of(const struct mst_building *b, const struct mst_walked *w, 
     size_t i;
 
     for (i = first; i < b->wait_count && b->waits[i].row == w->php_row; i++)
-        if (b->waits[i].end != SIZE_MAX && mst_building_is_lock(b, b->waits[i].end))
+        if (b->waits[i].end != SIZE_MAX && is_lock(b, b->waits[i].end))
             return b->waits[i].end;
     return SIZE_MAX;
 }
