@@ -6,6 +6,7 @@
 #include "model/predict.h"
 #include "model/recorded.h"
 #include "model/simulate.h"
+#include "stats/random.h"
 
 #define WORKS 20000u
 
@@ -18,6 +19,9 @@ static void make_works(struct mst_system *s, const struct mst_model_step *steps,
 
     s->steps = apr_palloc(pool, WORKS * count * sizeof *s->steps);
     s->works = apr_palloc(pool, WORKS * sizeof *s->works);
+    s->fronts = apr_palloc(pool, sizeof *s->fronts);
+    s->fronts[0] = (struct mst_front){ 0, WORKS, 0 };
+    s->front_count = 1;
     s->work_count = WORKS;
     s->step_count = WORKS * count;
     for (i = 0; i < WORKS; i++) {
@@ -38,7 +42,7 @@ static struct mst_simulated simulate(const struct mst_system *s, double seconds)
     struct mst_simulated r = { 0 };
 
     mst_simulate(&r, s, &how, memory_of_test());
-    free(r.times.items);
+    mst_simulated_free(&r);
     return r;
 }
 
@@ -53,6 +57,78 @@ static const struct mst_model_step one_gate[] = {
 };
 static const struct mst_model_step one_cpu[] = { { MST_STEP_COMPUTE, 0, 0, 0.01 } };
 
+/* Two servers with a worker each, 0.02 and 0.04 s on average, and four clients that choose one of
+ * them at random: a closed network of queues. The slow one has k of the clients with a probability
+ * of 2^k / 31 (Gordon and Newell), so that 48.4 a second are answered. */
+START_TEST(test_two_servers_share_their_clients)
+{
+    struct mst_front fronts[] = { { 0, WORKS / 2, 0 }, { WORKS / 2, WORKS / 2, 1 } };
+    struct mst_gate gates[] = { { .limit = 1 }, { .limit = 1, .front = 1 } };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0, false };
+    uint32_t turns[WORKS];
+    struct mst_simulation how = { .seed = 1, .warm_up = 100, .seconds = 5000,
+                                  .most_requests = 10000000 };
+    struct mst_simulated r = { 0 };
+    struct mst_system s = { .gates = gates, .gate_count = 2, .ends = &end, .end_count = 1 };
+    uint64_t random = 1;
+    size_t i;
+
+    make_works(&s, one_gate, 3, 3);
+    for (i = 0; i < WORKS; i++) {
+        turns[i] = (uint32_t)mst_random_below(&random, 2);
+        s.steps[3 * i].at = s.steps[3 * i + 2].at = i < WORKS / 2 ? 0 : 1;
+        s.steps[3 * i + 1].seconds = (i < WORKS / 2 ? -0.02 : -0.04) *
+                                     log(1 - ((double)(i % (WORKS / 2)) + 0.5) / (WORKS / 2));
+    }
+    s.fronts = fronts;
+    s.front_count = 2;
+    s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 4,
+                                      .turns = turns, .turn_count = WORKS };
+    mst_simulate(&r, &s, &how, memory_of_test());
+    ck_assert_uint_eq(r.front_count, 2);
+    near(r.all.rate, 48.39, 0.02);
+    near(r.fronts[0].rate, 24.19, 0.03);
+    near(r.fronts[1].rate, 24.19, 0.03);
+    near(r.fronts[0].mean, 26.0 / 31 / 24.19, 0.04);
+    near(r.fronts[1].mean, 98.0 / 31 / 24.19, 0.03);
+    near(r.gates[1].inside + r.gates[1].waiting, 98.0 / 31, 0.03);
+    mst_simulated_free(&r);
+}
+END_TEST
+
+/* Those that come by themselves come to each server as recorded, whatever the other one does. */
+START_TEST(test_arrivals_of_two_servers)
+{
+    static const double gaps[] = { 0.001, 0.009, 0.03 };
+    static const uint32_t turns[] = { 0, 1, 0 };
+    struct mst_front fronts[] = { { 0, WORKS / 2, 0 }, { WORKS / 2, WORKS / 2, 1 } };
+    struct mst_gate gates[] = { { .limit = 1 }, { .limit = 1, .front = 1 } };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0, false };
+    struct mst_simulation how = { .seed = 1, .seconds = 100, .most_requests = 10000000 };
+    struct mst_simulated r = { 0 };
+    struct mst_system s = { .gates = gates, .gate_count = 2, .ends = &end, .end_count = 1 };
+    size_t i;
+
+    make_works(&s, one_gate, 3, 3);
+    for (i = WORKS / 2; i < WORKS; i++) {
+        s.steps[3 * i].at = s.steps[3 * i + 2].at = 1;
+        s.steps[3 * i + 1].seconds = 1;     /* this server answers one a second */
+    }
+    s.fronts = fronts;
+    s.front_count = 2;
+    s.load = (struct mst_model_load){
+        .arrivals = MST_ARRIVALS_RECORDED, .rate = 75, .gaps = gaps, .gap_count = 3,
+        .turns = turns, .turn_count = 3,
+    };
+    mst_simulate(&r, &s, &how, memory_of_test());
+    near(r.fronts[0].rate, 50, 0.01);
+    near(r.fronts[0].mean, 0.01, 0.001);
+    near(r.fronts[1].rate, 1, 0.02);
+    ck_assert(r.overloaded);
+    mst_simulated_free(&r);
+}
+END_TEST
+
 /* M/M/1 and M/M/4: Erlang's formula for the part of the requests that wait. */
 START_TEST(test_gate_as_erlang_says)
 {
@@ -60,7 +136,7 @@ START_TEST(test_gate_as_erlang_says)
         { 1, 80, 0.8 }, { 4, 320, 0.5964 },   /* both 80 % busy */
     };
     struct mst_gate gate = { .name = "workers" };
-    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0, false };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     double c = cases[_i].servers, wait = cases[_i].waits / (c * 100 - cases[_i].rate);
     struct mst_simulated r;
@@ -69,8 +145,8 @@ START_TEST(test_gate_as_erlang_says)
     gate.limit = cases[_i].servers;
     s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = cases[_i].rate };
     r = simulate(&s, 10000);
-    near(r.rate, cases[_i].rate, 0.01);
-    near(r.mean, 0.01 + wait, 0.03);
+    near(r.all.rate, cases[_i].rate, 0.01);
+    near(r.all.mean, 0.01 + wait, 0.03);
     near(r.gates[0].inside, 0.8 * c, 0.02);
     near(r.gates[0].waiting, cases[_i].rate * wait, 0.05);
     near(r.gates[0].full, cases[_i].waits, 0.02);
@@ -84,20 +160,20 @@ END_TEST
 START_TEST(test_cpu_is_shared)
 {
     struct mst_cpus cpus = { "cpu", 1 };
-    struct mst_model_end php = { "php", "", "php", 1, 1, 0 };
+    struct mst_model_end php = { "php", "", "php", 1, 1, 0, false };
     struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
     struct mst_simulated r;
 
     make_works(&s, one_cpu, 1, _i == 0 ? 0 : 1);
     s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 70 };
     r = simulate(&s, 10000);
-    near(r.mean, 0.01 / 0.3, 0.03);
+    near(r.all.mean, 0.01 / 0.3, 0.03);
     near(r.cpu_used[0], 0.7, 0.02);
     near(r.cpu_stretch[0], 1 / 0.3, 0.03);
 
     cpus.count = INFINITY;   /* not known: nothing waits */
     r = simulate(&s, 100);
-    near(r.mean, 0.01, 0.02);
+    near(r.all.mean, 0.01, 0.02);
     near(r.cpu_stretch[0], 1, 1e-6);
 }
 END_TEST
@@ -106,7 +182,7 @@ END_TEST
 START_TEST(test_closed_load)
 {
     struct mst_cpus cpus = { "cpu", 1 };
-    struct mst_model_end php = { "php", "", "php", 1, 1, 0 };
+    struct mst_model_end php = { "php", "", "php", 1, 1, 0, false };
     struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
     struct mst_simulated r;
     double queue = 0, time = 0, rate = 0;
@@ -121,8 +197,8 @@ START_TEST(test_closed_load)
     s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 8,
                                 .think = 0.05 };
     r = simulate(&s, 5000);
-    near(r.rate, rate, 0.02);
-    near(r.mean, time, 0.03);
+    near(r.all.rate, rate, 0.02);
+    near(r.all.mean, time, 0.03);
 }
 END_TEST
 
@@ -131,7 +207,7 @@ START_TEST(test_more_than_it_can_serve)
 {
     static const double gaps[] = { 0.001, 0.003 };
     struct mst_gate gate = { .name = "workers", .limit = 2 };
-    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0, false };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulated r;
 
@@ -140,11 +216,11 @@ START_TEST(test_more_than_it_can_serve)
                                 .gap_count = 2 };
     r = simulate(&s, 1000);
     ck_assert(r.overloaded);
-    near(r.rate, 200, 0.02);
+    near(r.all.rate, 200, 0.02);
     s.load.rate = 150;
     r = simulate(&s, 1000);
     ck_assert(!r.overloaded);
-    near(r.rate, 150, 0.01);
+    near(r.all.rate, 150, 0.01);
 }
 END_TEST
 
@@ -153,7 +229,7 @@ END_TEST
 START_TEST(test_connections_keep_workers)
 {
     struct mst_gate gate = { .name = "workers", .limit = 10 };
-    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0, false };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulated r;
     double free_rate = 10 / (0.01 + 0.09);
@@ -162,18 +238,18 @@ START_TEST(test_connections_keep_workers)
     s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 10, .think = 0.09,
                                 .requests_a_connection = 100, .keepalive_timeout = 5 };
     r = simulate(&s, 1000);
-    near(r.rate, free_rate, 0.02);
+    near(r.all.rate, free_rate, 0.02);
     near(r.gates[0].inside, 10, 0.02);   /* nine of ten are idle */
     gate.limit = 2;
     r = simulate(&s, 1000);
-    near(r.rate, free_rate / 5, 0.05);
+    near(r.all.rate, free_rate / 5, 0.05);
     near(r.gates[0].full, 1, 0.01);
     s.load.keepalive_timeout = 0;        /* event: idle connections keep none */
     r = simulate(&s, 1000);
-    near(r.rate, 95.6, 0.05);
+    near(r.all.rate, 95.6, 0.05);
     s.load.keepalive_timeout = 0.001;    /* the server ends them */
     r = simulate(&s, 1000);
-    near(r.rate, 95, 0.05);
+    near(r.all.rate, 95, 0.05);
 }
 END_TEST
 
@@ -182,7 +258,7 @@ START_TEST(test_server_grows)
 {
     struct mst_gate gate = { .name = "workers", .limit = 100,
                              .growth = { 1, 5, 10, 1, 32, false } };
-    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0, false };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulation how = { .seed = 1, .seconds = 3, .most_requests = 1000000 };
     struct mst_simulated r = { 0 };
@@ -190,12 +266,12 @@ START_TEST(test_server_grows)
     make_works(&s, one_gate, 3, 3);
     s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 50 };
     mst_simulate(&r, &s, &how, memory_of_test());
-    free(r.times.items);
+    mst_simulated_free(&r);
     /* The first look is within the first second: 1 worker, then 2, 4 and 8. */
     ck_assert_msg(r.gates[0].inside > 2 && r.gates[0].inside < 5, "%g", r.gates[0].inside);
     how.warm_up = 20;
     mst_simulate(&r, &s, &how, memory_of_test());
-    free(r.times.items);
+    mst_simulated_free(&r);
     near(r.gates[0].inside, 50, 0.01);
 }
 END_TEST
@@ -204,7 +280,7 @@ END_TEST
 START_TEST(test_backlog_is_full)
 {
     struct mst_gate gate = { .name = "workers", .limit = 1, .backlog = 2 };
-    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0 };
+    struct mst_model_end end = { "sleep", "", "sleep", 1, 1, 0, false };
     struct mst_system s = { .gates = &gate, .gate_count = 1, .ends = &end, .end_count = 1 };
     struct mst_simulated r;
 
@@ -212,18 +288,18 @@ START_TEST(test_backlog_is_full)
     s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_CLOSED, .clients = 3 };
     r = simulate(&s, 100);
     ck_assert_uint_eq(r.gates[0].retries, 0);
-    near(r.mean, 0.03, 0.01);
+    near(r.all.mean, 0.03, 0.01);
     s.load.clients = 8;
     r = simulate(&s, 100);
     ck_assert_uint_gt(r.gates[0].retries, 0);
-    near(r.rate, 100, 0.02);
+    near(r.all.rate, 100, 0.02);
 }
 END_TEST
 
 START_TEST(test_the_same_seed)
 {
     struct mst_cpus cpus = { "cpu", 2 };
-    struct mst_model_end php = { "php", "", "php", 1, 1, 0 };
+    struct mst_model_end php = { "php", "", "php", 1, 1, 0, false };
     struct mst_system s = { .cpus = &cpus, .cpus_count = 1, .ends = &php, .end_count = 1 };
     struct mst_simulated a, b;
 
@@ -231,8 +307,8 @@ START_TEST(test_the_same_seed)
     s.load = (struct mst_model_load){ .arrivals = MST_ARRIVALS_RANDOM, .rate = 100 };
     a = simulate(&s, 100);
     b = simulate(&s, 100);
-    ck_assert_uint_eq(a.requests, b.requests);
-    ck_assert_double_eq(a.mean, b.mean);
+    ck_assert_uint_eq(a.all.requests, b.all.requests);
+    ck_assert_double_eq(a.all.mean, b.all.mean);
 }
 END_TEST
 
@@ -255,8 +331,11 @@ START_TEST(test_first_end_that_is_busier)
 {
     enum { SLEEP = MST_END_FIXED_COUNT, LOCK, CACHE, DATABASE, API, COUNT };
     struct mst_model_end ends[COUNT] = {
-        [SLEEP] = { .kind = "sleep" }, [LOCK] = { .kind = "lock" }, [CACHE] = { .kind = "cache" },
-        [DATABASE] = { .kind = "database" }, [API] = { .kind = "http" },
+        [SLEEP] = { .kind = "sleep", .is_other = true },
+        [LOCK] = { .kind = "lock", .is_other = true },
+        [CACHE] = { .kind = "cache", .is_other = true },
+        [DATABASE] = { .kind = "database", .is_other = true },
+        [API] = { .kind = "http", .is_other = true },
     };
     struct mst_model_run run = { .system = { .ends = ends, .end_count = COUNT } };
     double now[COUNT] = { 1, [CACHE] = 2, [DATABASE] = 10 };
@@ -285,6 +364,8 @@ int main(void)
     tcase_add_test(tests, test_more_than_it_can_serve);
     tcase_add_test(tests, test_connections_keep_workers);
     tcase_add_test(tests, test_server_grows);
+    tcase_add_test(tests, test_two_servers_share_their_clients);
+    tcase_add_test(tests, test_arrivals_of_two_servers);
     tcase_add_test(tests, test_backlog_is_full);
     tcase_add_test(tests, test_the_same_seed);
     tcase_add_test(tests, test_times_of_directives);

@@ -269,6 +269,14 @@ struct mst_summary_all mst_summary_all(const struct mst_summary *s, bool php)
     return all;
 }
 
+bool mst_summary_is_served(const struct mst_summary *s, const struct mst_summary_server *server)
+{
+    const struct mst_summary_server *front = mst_summary_front(s);
+
+    return front != NULL && mst_summary_is_php(server) == mst_summary_is_php(front) &&
+           server->requests > 0 && server->requests >= front->requests / 100;
+}
+
 struct mst_summary_all mst_summary_fronts(const struct mst_summary *s)
 {
     const struct mst_summary_server *front = mst_summary_front(s);

@@ -38,6 +38,10 @@ struct mst_need {
                                  * than there are, and an average does not tell how many */
     uint64_t advised;           /* the limit to set: as it is where it is enough, or more cannot
                                  * help. MST_UNKNOWN: higher, and it is not known how high */
+    uint64_t enough;            /* where they did not run out: the least limit with which requests
+                                 * take no more than 3 % longer than with a worker for each, by the
+                                 * model, while no other workers run out; MST_UNKNOWN: nobody asked
+                                 * for it, or the run cannot be simulated */
     uint64_t memory_bytes;      /* of `wanted`, at most; MST_UNKNOWN */
     enum mst_bound bound;
     char     action[MST_ACTION_MAX], predicted[MST_PREDICTED_MAX];   /* as a finding's; "" */

@@ -356,6 +356,10 @@ bool mst_pool_is_short(const struct mst_summary_server *server,
  * there is none the PHP. NULL: no server. */
 const struct mst_summary_server *mst_summary_front(const struct mst_summary *s);
 
+/* True where the load was for the server: it is of the front's kind, and no neighbour that somebody
+ * only looks at meanwhile, which has less than a hundredth of the front's requests. */
+bool mst_summary_is_served(const struct mst_summary *s, const struct mst_summary_server *server);
+
 /* Several servers as one. The percentiles of all are not known from those of each. */
 struct mst_summary_all {
     size_t   count;

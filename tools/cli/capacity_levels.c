@@ -22,8 +22,8 @@
 #define FAILED_MILLI 10u    /* a level at which more than 10 of 1000 answers fail is too high */
 #define DONE         0.9    /* a level is too high where the server does less than this part of
                              * the requests that the load asks for */
-#define AT_SERVERS   0.5    /* such a part of the clients has a request at the servers on average, or
-                             * their time passes elsewhere */
+#define AT_SERVERS   0.5    /* such a part of the clients has a request at the servers on average,
+                             * or their time passes elsewhere */
 #define NAME         "capacity "
 
 const char *mst_capacity_name(apr_pool_t *pool, bool by_rate, uint64_t at)
@@ -117,8 +117,8 @@ static void find_elsewhere(apr_pool_t *pool, const struct mst_capacity_levels *l
     run->code = MST_CODE_CLIENT_BEYOND_SERVER;
     run->has_finding = true;
     run->text = mst_pool_printf(pool, "With %s, the servers had %s requests at once on average, in "
-                                "their queues or at work. The rest of the time is the load tool's, or "
-                                "of what is between it and them.",
+                                "their queues or at work. The rest of the time is the load tool's, "
+                                "or of what is between it and them.",
                                 mst_capacity_clients(pool, clients), mst_format_real(at_once).text);
     run->action = "Take another load tool, or one on another machine, and look at what is between "
                   "them (a proxy, the network).";
@@ -376,7 +376,7 @@ int mst_capacity_foresee(struct mst_capacity *c, const struct mst_capacity_level
         status = mst_failed(MST_EXIT_TARGET, "%s", error);
     else if (!mst_model_run_make(&run, &s, mst_archive_db(archive), l->pool))
         status = mst_failed(MST_EXIT_TARGET, "%s cannot be read", l->archive);
-    else if (run.why_not == NULL)
+    else if (run.why_not == NULL && run.server_count == 1)
         foresee(c, &run, limit->code, of_levels);
     mst_summary_free(&s);
     mst_archive_close(archive, ignored);

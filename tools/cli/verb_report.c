@@ -146,7 +146,7 @@ static const char *title_of(apr_pool_t *pool, const struct mst_summary *s, const
 static bool shows_sizing(const struct mst_report_options *o)
 {
     return !o->trend && (o->format == MST_REPORT_HTML || o->format == MST_REPORT_MD ||
-                         o->format == MST_REPORT_TEXT);
+                         o->format == MST_REPORT_TEXT || o->format == MST_REPORT_JSON);
 }
 
 /* Summarized, and added where it is wanted. */

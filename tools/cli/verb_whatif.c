@@ -58,7 +58,7 @@ struct options {
     size_t         change_count;
     const char    *swept;           /* NULL: no sweep */
     double         from, to;
-    const char    *run, *archive;
+    const char    *run, *archive, *server;
     size_t         format;          /* of formats[] */
     bool           keep, help;
     enum mst_colour colour;
@@ -97,6 +97,7 @@ static int read_option(struct options *o, int option, char **argv)
     switch (option) {
     case MST_OPTION_SWEEP: return read_sweep(o, optarg);
     case MST_OPTION_RUN: o->run = optarg; return MST_EXIT_OK;
+    case MST_OPTION_SERVER: o->server = optarg; return MST_EXIT_OK;
     case MST_OPTION_KEEP: o->keep = true; return MST_EXIT_OK;
     case MST_OPTION_JSON: o->format = JSON; return MST_EXIT_OK;
     case MST_OPTION_FORMAT:
@@ -214,6 +215,46 @@ static int predict(struct mst_whatif *w, const struct options *o, const struct m
     return MST_EXIT_OK;
 }
 
+/* ---- one of several servers ------------------------------------------------------ */
+
+/* The front of that name, or that has a PHP of that name. */
+static const struct mst_summary_server *find_front(const struct mst_model_run *r, const char *name)
+{
+    const struct mst_model_server *server;
+
+    for (server = r->servers; server < r->servers + r->server_count; server++)
+        if (strcmp(mst_summary_called(server->front), name) == 0 ||
+            (server->php != NULL && strcmp(mst_summary_called(server->php), name) == 0))
+            return server->front;
+    return NULL;
+}
+
+static const char *names_of(const struct mst_model_run *r)
+{
+    const char *names = "";
+    size_t i;
+
+    for (i = 0; i < r->server_count; i++)
+        names = mst_pool_printf(r->pool, "%s%s%s", names, i > 0 ? ", " : "",
+                                mst_summary_called(r->servers[i].front));
+    return names;
+}
+
+static int look_at_server(const struct options *o, struct mst_prediction *p,
+                          struct mst_model_run *r)
+{
+    const struct mst_summary_server *front;
+
+    if (o->server == NULL)
+        return MST_EXIT_OK;
+    front = find_front(r, o->server);
+    if (front == NULL)
+        return mst_usage_error("whatif", "the load was not for a server \"%s\", but for: %s",
+                               o->server, names_of(r));
+    mst_model_look_at(p, r, front);
+    return MST_EXIT_OK;
+}
+
 /* ---- what is kept ---------------------------------------------------------------- */
 
 static bool is_same_load(const struct mst_model_load *a, const struct mst_model_load *b)
@@ -228,6 +269,9 @@ static int note(struct mst_ledger_entry *e, const struct mst_whatif *w)
 
     mst_model_note(e, w->prediction, w->changed, w->then);
     snprintf(e->code, sizeof e->code, "%s", MST_LEDGER_BY_USER);
+    if (r->server_count > 1)
+        return mst_usage_error("whatif", "--keep takes a recording of one server: mpmstat compare "
+                               "does not judge a prediction for one of several");
     if (!mst_model_note_settings(e, r, w->changed))
         return mst_usage_error("whatif", "--keep takes limits of workers and the load (--set, "
                                "--clients, --load, --rate): whether a later run has the other "
@@ -305,7 +349,9 @@ static int show(const struct options *o, const struct mst_summary *summary,
         return mst_failed(MST_EXIT_TARGET, "%s cannot be read", o->archive);
     if (recorded.why_not == NULL) {
         mst_model_calibrate(&prediction, &recorded);
-        status = predict(&w, o, &recorded);
+        status = look_at_server(o, &prediction, &recorded);
+        if (status == MST_EXIT_OK)
+            status = predict(&w, o, &recorded);
     }
     if (status == MST_EXIT_OK && o->keep && w.count > 0)
         status = note(e, &w);

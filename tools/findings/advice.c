@@ -315,4 +315,5 @@ void mst_find_sizing(struct mst_inquiry *q)
     for (i = 0; i < MST_ADVICE_COUNT; i++)
         sizing->advice[i].directive = directives[i];
     make(sizing, q, ram);
+    mst_needs_find_enough(q);
 }

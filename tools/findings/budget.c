@@ -15,8 +15,7 @@ static uint64_t interval(const struct mst_summary_server *server, enum mst_inter
 
 bool mst_is_served(const struct mst_budget *b, const struct mst_summary_server *server)
 {
-    return mst_summary_is_php(server) == mst_summary_is_php(b->busiest) &&
-           server->requests > 0 && server->requests >= b->busiest->requests / 100;
+    return mst_summary_is_served(b->s, server);
 }
 
 static bool has_peers(const struct mst_budget *b)

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "findings/rules.h"
 #include "findings/say.h"
 #include "memory/pool.h"
 #include "model/note.h"
@@ -14,13 +15,41 @@ struct mst_foresight {
     struct mst_prediction prediction;
 };
 
+/* The rules see the findings of one of several servers at a time. The model is of all servers, and
+ * takes from the findings what lets in one request at a time. */
+static void find_waits_of_others(struct mst_inquiry *q)
+{
+    const struct mst_budget of_front = q->b;
+    const struct mst_summary_server *server;
+
+    for (server = q->s->servers; server < q->s->servers + q->s->server_count; server++) {
+        if (server == of_front.front || !mst_is_served(&of_front, server))
+            continue;
+        q->b = mst_budget_of(&of_front, server);
+        mst_find_waits(q);
+    }
+    q->b = of_front;
+}
+
+static bool make_run(struct mst_foresight *f, struct mst_inquiry *q)
+{
+    size_t findings = q->s->finding_count;
+    bool made;
+
+    if (q->b.fleet)
+        find_waits_of_others(q);
+    made = mst_model_run_make(&f->run, q->s, q->db, f->pool);
+    q->s->finding_count = findings;
+    return made;
+}
+
 static struct mst_foresight *begin(struct mst_inquiry *q)
 {
     apr_pool_t *pool = mst_pool_new(NULL);
     struct mst_foresight *f = apr_pcalloc(pool, sizeof *f);
 
     f->pool = pool;
-    if (!mst_model_run_make(&f->run, q->s, q->db, pool)) {
+    if (!make_run(f, q)) {
         q->failed = true;
         f->prediction.why_not = "the archive cannot be read";
     } else if (f->run.why_not != NULL || isnan(f->run.cpus)) {
@@ -34,11 +63,16 @@ static struct mst_foresight *begin(struct mst_inquiry *q)
 
 const struct mst_prediction *mst_foresee(struct mst_inquiry *q)
 {
+    struct mst_prediction *p;
+
     if (!q->predicts || q->obstacle != NULL)
         return NULL;
     if (q->foresight == NULL)
         q->foresight = begin(q);
-    return q->foresight->prediction.why_not == NULL ? &q->foresight->prediction : NULL;
+    p = &q->foresight->prediction;
+    if (q->b.fleet && p->run != NULL)
+        mst_model_look_at(p, &q->foresight->run, q->b.front);
+    return p->why_not == NULL ? p : NULL;
 }
 
 const char *mst_why_unforeseen(const struct mst_inquiry *q)
@@ -79,13 +113,13 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
     const struct mst_model_end *busier = mst_model_busier_end(p, then);
     struct mst_foreseen f = {
         .known = true, .closed = system->load.arrivals == MST_ARRIVALS_CLOSED,
-        .cpu_milli = cpu_milli(system, then),
+        .cpu_milli = cpu_milli(system, then), .of_several = p->run->server_count > 1,
     };
     size_t i;
 
     mst_model_note(&f.ledger, p, system, then);
     for (i = 0; i < MST_FORESEEN_COUNT; i++) {
-        f.now[i] = p->run->measured[told[i]];
+        f.now[i] = p->run->view->measured[told[i]];
         f.then[i] = mst_model_estimate_of(p, then, told[i]);
     }
     if (busier != NULL) {
@@ -102,11 +136,11 @@ const char *mst_limit_called(char text[MST_LIMIT_CALLED_MAX], const char *name)
         mst_say(text, MST_LIMIT_CALLED_MAX, "the CPUs%s", name + 3);
     else if (strcmp(name, "load tool") == 0)
         mst_say(text, MST_LIMIT_CALLED_MAX, "the load tool itself");
-    else if (strcmp(name, "apache-workers") == 0)
-        mst_say(text, MST_LIMIT_CALLED_MAX, "Apache's workers");
+    else if (strncmp(name, "apache-workers", 14) == 0)
+        mst_say(text, MST_LIMIT_CALLED_MAX, "Apache's workers%s", name + 14);
     else if (strncmp(name, "php-workers", 11) == 0)
-        mst_say(text, MST_LIMIT_CALLED_MAX, "PHP's workers%s%s", name[11] != '\0' ?
-                " of the pool" : "", name + 11);
+        mst_say(text, MST_LIMIT_CALLED_MAX, "PHP's workers%s%s", name[11] == '\0' ||
+                strncmp(name + 11, " of ", 4) == 0 ? "" : " of the pool", name + 11);
     else
         mst_say(text, MST_LIMIT_CALLED_MAX, "\"%s\"", name);
     return text;

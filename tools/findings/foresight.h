@@ -13,6 +13,7 @@ enum mst_foreseen_measure {
 
 struct mst_foreseen {
     bool known;                    /* false: the run cannot be simulated, and nothing else is set */
+    bool of_several;               /* servers: the numbers are of one of them */
     bool closed;                   /* clients wait for an answer before they ask again: the rate
                                     * changes with the times */
     double now[MST_FORESEEN_COUNT];    /* as measured: per second, and seconds. NAN */
@@ -25,8 +26,8 @@ struct mst_foreseen {
 };
 
 /* The fitted model of the run, made when it is first asked for: mst_find_waits() has to be done, as
- * the model takes from it what lets in one request at a time. NULL: the inquiry is not to predict,
- * or the run cannot be simulated. */
+ * the model takes from it what lets in one request at a time. Of several servers it is looked at
+ * the budget's front. NULL: the inquiry is not to predict, or the run cannot be simulated. */
 const struct mst_prediction *mst_foresee(struct mst_inquiry *q);
 /* Why mst_foresee() said NULL: a sentence without its end, about the run ("it"). */
 const char *mst_why_unforeseen(const struct mst_inquiry *q);
@@ -35,7 +36,7 @@ struct mst_foreseen mst_foreseen_of(const struct mst_prediction *p,
                                     const struct mst_forecast *then);
 
 /* What a limit that the model names so is called in a sentence: "PHP's workers of the pool shop",
- * "the CPUs". */
+ * "Apache's workers of web1", "the CPUs". */
 #define MST_LIMIT_CALLED_MAX 128
 const char *mst_limit_called(char text[MST_LIMIT_CALLED_MAX], const char *name);
 

@@ -1,7 +1,7 @@
 /* needs.c - what each of several servers needs of workers: see needs.h.
  *
- * A load that went to several servers is not simulated: the numbers are what was seen. Where
- * workers ran out they are the plan's, as in the findings.
+ * Where workers ran out the numbers are the plan's, as in the findings; else how many were busy,
+ * and how many would have been enough.
  */
 #include "findings/needs.h"
 
@@ -108,7 +108,7 @@ static struct mst_need *add_need(struct mst_inquiry *q, const struct mst_summary
     need->directive = mst_summary_is_php(server) ? "pm.max_children" : "MaxRequestWorkers";
     need->limit = pool != NULL ? pool->workers_limit : server->workers_limit;
     need->max_busy = pool != NULL ? pool->max_busy : server->max_busy;
-    need->wanted = need->advised = need->memory_bytes = MST_UNKNOWN;
+    need->wanted = need->advised = need->enough = need->memory_bytes = MST_UNKNOWN;
     return need;
 }
 
@@ -204,6 +204,23 @@ void mst_find_needs(struct mst_inquiry *q)
         find_of_php(q, server);
     }
     q->b.php = main_php;
+}
+
+void mst_needs_find_enough(struct mst_inquiry *q)
+{
+    const struct mst_budget of_front = q->b;
+    struct mst_workers_enough enough;
+    struct mst_need *need;
+
+    for (need = q->s->needs; need < q->s->needs + q->s->need_count; need++) {
+        if (need->why_not != NULL || need->ran_out)
+            continue;
+        q->b = mst_budget_of(&of_front, mst_summary_front_of(q->s, need->server, of_front.front));
+        mst_plan_enough(&enough, q, need->server, need->pool);
+        if (enough.why_not == NULL)
+            need->enough = enough.workers;
+    }
+    q->b = of_front;
 }
 
 void mst_needs_add_up(struct mst_inquiry *q)

@@ -8,7 +8,10 @@
  * one server. The findings of that server are there. */
 void mst_find_needs(struct mst_inquiry *q);
 
-/* Where all needs are there: what they take of this machine's memory together. */
+/* Where all needs are there: how many workers are enough where they did not run out. */
+void mst_needs_find_enough(struct mst_inquiry *q);
+
+/* The same: what they take of this machine's memory together. */
 void mst_needs_add_up(struct mst_inquiry *q);
 
 /* The need of a server, of several pools the first one's that ran out; NULL: it has none. */

@@ -47,13 +47,15 @@ static void note_foreseen(struct mst_finding *f, const struct mst_foreseen *fore
     mst_found_number(f, "predicted_p95_ns", in_ns(then[MST_FORESEEN_P95].value));
 }
 
-/* What is predicted for so many workers, for the archive. */
+/* What is predicted for so many workers, for the archive. A comparison does not judge what is
+ * predicted for one of several servers. */
 static void note_ledger(struct mst_finding *f, const struct mst_workers_plan *plan,
                         const char *pool, const char *directive)
 {
     char workers[24];
 
-    if (!plan->foreseen.known || plan->workers == MST_UNKNOWN || plan->workers <= plan->now)
+    if (!plan->foreseen.known || plan->foreseen.of_several || plan->workers == MST_UNKNOWN ||
+        plan->workers <= plan->now)
         return;
     f->ledger = plan->foreseen.ledger;
     snprintf(f->ledger.code, sizeof f->ledger.code, "%s", mst_code_names[f->code]);

@@ -50,36 +50,59 @@ struct mst_system mst_system_copy(const struct mst_model_run *r)
 
 /* ---- settings ---------------------------------------------------------------------- */
 
-static const char *set_limit(struct mst_system *s, const struct mst_model_run *r, const char *name,
-                             const char *value)
+/* Whether the setting is of these workers, in the view's server or in any: "pm.max_children", or
+ * with the section that it stands in, "www:pm.max_children". */
+static bool is_set_by(const struct mst_model_run *r, const struct mst_model_workers *w,
+                      const char *name)
 {
     const char *colon = strchr(name, ':'), *directive = colon != NULL ? colon + 1 : name;
-    const struct mst_model_workers *found = NULL;
-    double limit = whole_number(value, 1, LIMIT_MOST);
-    size_t i, count = 0;
+    size_t front = r->system.gates[w->gate].front, length = (size_t)(directive - name);
 
     if (strcasecmp(directive, "MaxClients") == 0)
         directive = "MaxRequestWorkers";
-    for (i = 0; i < r->workers_count; i++) {
-        const struct mst_model_workers *w = &r->workers[i];
+    return strcasecmp(w->directive, directive) == 0 &&
+           (r->view->server == NULL || r->servers[front].front == r->view->server) &&
+           (colon == NULL || (w->settings != NULL && strlen(w->settings) == length - 1 &&
+                              strncmp(w->settings, name, length - 1) == 0));
+}
 
-        if (strcasecmp(w->directive, directive) != 0 ||
-            (colon != NULL && (w->settings == NULL ||
-                               strlen(w->settings) != (size_t)(colon - name) ||
-                               strncmp(w->settings, name, (size_t)(colon - name)) != 0)))
-            continue;
-        found = w;
-        count++;
+/* The pools of one server that have the setting, where these are several; else 0. *one: one of
+ * them. */
+static size_t several_pools(const struct mst_model_run *r, const char *name,
+                            const struct mst_model_workers **one)
+{
+    size_t i, k, count;
+
+    for (i = 0; i < r->workers_count; i++) {
+        *one = &r->workers[i];
+        for (k = count = 0; k < r->workers_count; k++)
+            count += r->workers[k].server == (*one)->server && is_set_by(r, &r->workers[k], name);
+        if (count > 1)
+            return count;
     }
-    if (count == 0)
-        return mst_pool_printf(r->pool, "the recording has no workers that %s limits", name);
+    return 0;
+}
+
+static const char *set_limit(struct mst_system *s, const struct mst_model_run *r, const char *name,
+                             const char *value)
+{
+    const struct mst_model_workers *one;
+    double limit = whole_number(value, 1, LIMIT_MOST);
+    size_t i, count = several_pools(r, name, &one);
+
     if (count > 1)
         return mst_pool_printf(r->pool, "there are %zu pools: name one, as in \"%s:%s=%s\"", count,
-                               found->settings, directive, value);
+                               one->settings, one->directive, value);
+    for (i = 0; i < r->workers_count; i++)
+        if (is_set_by(r, &r->workers[i], name)) {
+            s->gates[r->workers[i].gate].limit = isnan(limit) ? 0 : (uint32_t)limit;
+            count++;
+        }
+    if (count == 0)
+        return mst_pool_printf(r->pool, "the recording has no workers that %s limits", name);
     if (isnan(limit))
         return mst_pool_printf(r->pool, "expected %s to be a whole number from 1 to %.0f, found "
                                "\"%s\"", name, LIMIT_MOST, value);
-    s->gates[found->gate].limit = (uint32_t)limit;
     return NULL;
 }
 
@@ -197,27 +220,39 @@ static bool is_named(const struct mst_model_end *end, const char *text)
     return strcmp(text, end->kind) == 0 || strcmp(text, end->called) == 0;
 }
 
+/* Each of several servers has ends of its own, and these can have the same names. */
+static bool is_first_of_name(const struct mst_model_run *r, size_t nth)
+{
+    const struct mst_model_end *ends = r->system.ends;
+    size_t i;
+
+    for (i = 0; i < nth; i++)
+        if (ends[i].is_other && strcmp(ends[i].called, ends[nth].called) == 0)
+            return false;
+    return ends[nth].is_other;
+}
+
 /* The names of all ends, for messages. */
 static const char *names(const struct mst_model_run *r)
 {
     const char *all = "";
     size_t i;
 
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
-        all = mst_pool_printf(r->pool, "%s%s\"%s\"", all, all[0] != '\0' ? ", " : "",
-                              r->system.ends[i].called);
+    for (i = 0; i < r->system.end_count; i++)
+        if (is_first_of_name(r, i))
+            all = mst_pool_printf(r->pool, "%s%s\"%s\"", all, all[0] != '\0' ? ", " : "",
+                                  r->system.ends[i].called);
     return all[0] != '\0' ? all : "none";
 }
 
 /* The gate of an end that lets in one at a time has the end's name. */
-static struct mst_gate *gate_of(struct mst_system *s, const struct mst_model_end *end)
+static void open_gates(struct mst_system *s, const struct mst_model_end *end)
 {
     size_t i;
 
     for (i = 0; i < s->gate_count; i++)
         if (strcmp(end->called, s->gates[i].name) == 0)
-            return &s->gates[i];
-    return NULL;
+            s->gates[i].limit = UINT32_MAX;
 }
 
 static const char *change_ends(struct mst_system *s, const struct mst_model_run *r,
@@ -225,14 +260,12 @@ static const char *change_ends(struct mst_system *s, const struct mst_model_run 
 {
     size_t i, count = 0;
 
-    for (i = MST_END_FIXED_COUNT; i < s->end_count; i++)
-        if (is_named(&s->ends[i], text)) {
-            struct mst_gate *gate = gate_of(s, &s->ends[i]);
-
+    for (i = 0; i < s->end_count; i++)
+        if (s->ends[i].is_other && is_named(&s->ends[i], text)) {
             s->ends[i].wait_factor *= times;
             s->ends[i].compute_factor *= times;
-            if (gate != NULL && times <= 0)
-                gate->limit = UINT32_MAX;
+            if (times <= 0)
+                open_gates(s, &s->ends[i]);
             count++;
         }
     return count > 0 ? NULL : mst_pool_printf(r->pool, "no request waited for \"%s\"; the "

@@ -7,7 +7,10 @@
 /* A copy that can be changed; the requests are shared. */
 struct mst_system mst_system_copy(const struct mst_model_run *r);
 
-/* Each of these returns NULL, or why it cannot be: a sentence without its end, in the pool.
+/* Of several servers, settings are those of the run's view: of one, or of all of them; the load is
+ * the one of all, and CPUs and ends are everybody's.
+ *
+ * Each of these returns NULL, or why it cannot be: a sentence without its end, in the pool.
  *
  * --set: "MaxRequestWorkers=300", "pm.max_children=20", of several pools "www:pm.max_children=20",
  * "mpm=event", "KeepAlive=Off", "KeepAliveTimeout=2". */

@@ -32,12 +32,17 @@ static void try_with(struct mst_forecast *few, struct search *s, uint32_t limit)
     mst_forecast_try(few, &s->system, s->p->run);
 }
 
+static double mean_of(const struct search *s, const struct mst_forecast *few)
+{
+    return mst_model_seen(s->p, few)->medians[MST_MEASURE_MEAN];
+}
+
 static double mean_with(struct search *s, uint32_t limit)
 {
     struct mst_forecast few;
 
     try_with(&few, s, limit);
-    return few.medians[MST_MEASURE_MEAN];
+    return mean_of(s, &few);
 }
 
 static void forecast_with(struct mst_forecast *then, struct search *s, uint32_t limit)
@@ -57,7 +62,7 @@ static uint32_t least_limit(struct search *s, uint32_t low, uint32_t high, doubl
     while (high - low > 1) {
         middle = low + (high - low) / 2;
         try_with(&few, s, middle);
-        if (few.medians[MST_MEASURE_MEAN] <= enough) {
+        if (mean_of(s, &few) <= enough) {
             high = middle;
             *with = few;
         } else {
@@ -81,7 +86,7 @@ void mst_model_find_enough(struct mst_model_enough *e, const struct mst_predicti
     if (most <= now || e->next == NULL)
         return;
     try_with(&few, &s, most);
-    best = few.medians[MST_MEASURE_MEAN];
+    best = mean_of(&s, &few);
     e->limit = mean_with(&s, now) * (1 - SAME_MEAN) <= best ? now :
                least_limit(&s, now, most, best * (1 + SAME_MEAN), &few);
     if (e->limit < most)
@@ -105,10 +110,10 @@ bool mst_model_find_least(struct mst_model_least *l, const struct mst_prediction
         return false;
     l->at_once = (uint32_t)few.uses[gate].most;
     l->next = few.limit != NULL ? few.limit->name : NULL;
-    l->limit = least_limit(&s, 0, l->at_once, few.medians[MST_MEASURE_MEAN] * (1 + SAME_MEAN),
+    l->limit = least_limit(&s, 0, l->at_once, mean_of(&s, &few) * (1 + SAME_MEAN),
                            &few);
     l->mean = mst_model_estimate_of(p, &few, MST_MEASURE_MEAN).value;
-    l->wait = few.uses[gate].waiting / few.medians[MST_MEASURE_RATE];
+    l->wait = few.uses[gate].waiting / mst_model_seen(p, &few)->medians[MST_MEASURE_RATE];
     return true;
 }
 

@@ -14,7 +14,7 @@
 /* By how much each request's time in the server itself has to be shorter, so that the mean is by
  * `seconds`: what a server computes is about the same for all requests, and what it waits for is
  * not. */
-static double shorter_by(const struct mst_model_run *r, double seconds)
+static double shorter_by(const struct mst_model_server *r, double seconds)
 {
     double low = 0, high = 0, middle, taken;
     size_t i, round;
@@ -36,15 +36,20 @@ static double shorter_by(const struct mst_model_run *r, double seconds)
 /* What computing takes of the time that was recorded as the end's, where CPUs are shared so. */
 static void explain_by_cpu(struct mst_model_run *r, double stretch)
 {
-    struct mst_model_end *ends = r->system.ends;
+    struct mst_model_end *ends = r->system.ends, *own;
+    const struct mst_model_server *of;
     size_t i;
 
-    ends[MST_END_SERVER].shorter = shorter_by(r, ends[MST_END_SERVER].compute_factor * stretch);
-    ends[MST_END_PHP_ITSELF].wait_factor = isnan(r->php_turn) ? 0 :
-        fmax(r->php_turn - ends[MST_END_PHP_ITSELF].compute_factor * stretch, 0);
-    ends[MST_END_SERVER_ITSELF].wait_factor = isnan(r->front_turn) ? 0 : r->front_turn;
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
-        ends[i].wait_factor = fmax(1 - ends[i].compute_factor * stretch, 0);
+    for (of = r->servers; of < r->servers + r->server_count; of++) {
+        own = &ends[of->ends];
+        own[MST_END_SERVER].shorter = shorter_by(of, own[MST_END_SERVER].compute_factor * stretch);
+        own[MST_END_PHP_ITSELF].wait_factor = isnan(of->php_turn) ? 0 :
+            fmax(of->php_turn - own[MST_END_PHP_ITSELF].compute_factor * stretch, 0);
+        own[MST_END_SERVER_ITSELF].wait_factor = isnan(of->front_turn) ? 0 : of->front_turn;
+    }
+    for (i = 0; i < r->system.end_count; i++)
+        if (ends[i].is_other)
+            ends[i].wait_factor = fmax(1 - ends[i].compute_factor * stretch, 0);
 }
 
 /* One simulation of the system as it is fitted so far. */
@@ -58,8 +63,8 @@ static struct trial try_it(const struct mst_model_run *r)
     struct trial trial;
 
     mst_simulate(&s, &r->system, &how, one);
-    trial = (struct trial){ s.rate, s.mean, s.cpu_stretch[0] };
-    free(s.times.items);
+    trial = (struct trial){ s.all.rate, s.all.mean, s.cpu_stretch[0] };
+    mst_simulated_free(&s);
     apr_pool_destroy(one);
     return trial;
 }
@@ -68,9 +73,9 @@ static struct trial try_it(const struct mst_model_run *r)
 static double missing_seconds(const struct mst_model_run *r, const struct trial *trial)
 {
     if (r->system.load.arrivals != MST_ARRIVALS_CLOSED)
-        return r->by_client ? r->measured[MST_MEASURE_MEAN] - trial->mean : 0;
+        return r->view->by_client ? r->view->measured[MST_MEASURE_MEAN] - trial->mean : 0;
     return trial->rate > 0 ? r->system.load.clients *
-                             (1 / r->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
+                             (1 / r->view->measured[MST_MEASURE_RATE] - 1 / trial->rate) : 0;
 }
 
 /* How long computing takes depends on how long requests wait elsewhere, and the other way round:
@@ -116,12 +121,13 @@ static struct trial fit_waits(struct mst_model_run *r)
 void mst_model_fit(struct mst_model_run *r)
 {
     double *count = &r->system.cpus[0].count, low = *count, high = r->cpus;
+    double rate = r->view->measured[MST_MEASURE_RATE];
     struct trial trial = fit_waits(r);
     size_t round;
     bool more;
 
     for (round = 0; round < HALVINGS && high - low > 0; round++) {
-        more = isnan(r->php_stretch) ? trial.rate < r->measured[MST_MEASURE_RATE] * (1 - SAME_RATE)
+        more = isnan(r->php_stretch) ? trial.rate < rate * (1 - SAME_RATE)
                                      : trial.stretch > r->php_stretch;
         if (round == 0 && !more)
             return;     /* they took all of it from the servers */

@@ -16,11 +16,16 @@ struct mst_model_use {
     double most;           /* in use at once, at most; of CPUs 0 */
 };
 
+/* What simulations have for one of the run's views. */
+struct mst_forecast_view {
+    double *values[MST_MEASURE_COUNT];   /* of each simulation, in its order */
+    double  medians[MST_MEASURE_COUNT];
+};
+
 /* A system's simulations, many of them. */
 struct mst_forecast {
-    double *values[MST_MEASURE_COUNT];   /* of each simulation, in its order */
-    size_t  count;
-    double  medians[MST_MEASURE_COUNT];
+    struct mst_forecast_view *views;     /* in the order of the run's */
+    size_t  count;                       /* simulations */
     struct mst_model_use *uses;          /* of the system's gates but those without a limit, then of
                                           * its CPUs; means */
     size_t  use_count;
@@ -28,7 +33,8 @@ struct mst_forecast {
     bool    others_matter;               /* what other programs give back of the CPUs is not known,
                                           * and the interval is for all of it to nothing */
     bool    overloaded;                  /* in most of them */
-    const struct mst_model_use *limit;   /* what runs out; NULL: nothing does */
+    const struct mst_model_use *limit;   /* what runs out for the requests of the view; NULL:
+                                          * nothing does */
 };
 
 /* more_cpus: CPUs that the system has perhaps besides. The interval is for all of them to none. */
@@ -44,7 +50,15 @@ void mst_forecast_try(struct mst_forecast *few, const struct mst_system *system,
 struct mst_simulation mst_forecast_one(const struct mst_system *system,
                                        const struct mst_model_run *r);
 
-/* Of the simulations' values; NAN: there are none, or one is not known. */
-double mst_forecast_quantile(const struct mst_forecast *o, enum mst_measure measure, double part);
+/* The number of the view that is told about. */
+size_t mst_forecast_view(const struct mst_model_run *r);
+
+/* What runs out for the requests of a view; NULL: nothing does. */
+const struct mst_model_use *mst_forecast_limit(const struct mst_forecast *o,
+                                               const struct mst_system *system, size_t view);
+
+/* Of the simulations' values for a view; NAN: there are none, or one is not known. */
+double mst_forecast_quantile(const struct mst_forecast *o, size_t view, enum mst_measure measure,
+                             double part);
 
 #endif

@@ -6,6 +6,74 @@
 #include "memory/pool.h"
 #include "model/building.h"
 
+/* ---- CPUs -------------------------------------------------------------------------- */
+
+static size_t add_cpus(struct mst_model_run *r, const char *name, double count)
+{
+    struct mst_cpus *cpus = mst_pool_append(r->pool, &r->system.cpus, &r->system.cpus_count,
+                                            sizeof *cpus);
+
+    *cpus = (struct mst_cpus){ name, count };
+    return r->system.cpus_count - 1;
+}
+
+/* The CPUs that a group's limit leaves a server; those of the machine where there is none. */
+static size_t cpus_of(struct mst_model_run *r, const struct mst_summary_server *server)
+{
+    uint64_t limit = server->resources.group_cpu_limit_milli;
+
+    if (limit == MST_UNKNOWN || r->summary->cpus == MST_UNKNOWN ||
+        limit >= 1000 * r->summary->cpus)
+        return 0;
+    return add_cpus(r, mst_pool_printf(r->pool, "cpu for %s", mst_summary_called(server)),
+                    (double)limit / 1000);
+}
+
+/* Servers on other machines are loaded by a tool that has CPUs of its own. */
+static bool are_local(const struct mst_model_run *r)
+{
+    bool local = true;
+    size_t i;
+
+    for (i = 0; i < r->server_count; i++)
+        local = local && r->servers[i].front->local;
+    return local;
+}
+
+/* CPU time of programs that have nothing to do with the load, and what other machines took. */
+static double taken_by_others(const struct mst_summary *s, double seconds)
+{
+    double taken = mst_or_zero((double)mst_known(s->machine_stolen_milli)) / 1000 * (double)s->cpus;
+    size_t i;
+
+    for (i = 0; i < s->program_count; i++)
+        if (s->programs[i].owner != MST_PROC_SERVER && s->programs[i].owner != MST_PROC_TOOL)
+            taken += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns)) / seconds;
+    return taken;
+}
+
+void mst_building_make_cpus(struct mst_building *b)
+{
+    struct mst_model_run *r = b->r;
+    const struct mst_summary *s = r->summary;
+    bool known = s->cpus != MST_UNKNOWN && s->machine_busy_milli != MST_UNKNOWN && are_local(r);
+
+    r->cpus = known ? (double)s->cpus : NAN;
+    r->cpus_taken = known ? taken_by_others(s, mst_in_seconds(s->duration_ns)) : NAN;
+    add_cpus(r, "cpu", known ? fmax(r->cpus - r->cpus_taken, r->cpus / 10) : INFINITY);
+}
+
+static void make_quotas(struct mst_building *b)
+{
+    const struct mst_summary_server *front = b->at->front, *php = b->at->php;
+
+    b->front_cpus = b->php_cpus = cpus_of(b->r, front);
+    if (php != NULL && php != front && b->has_php_gate)
+        b->php_cpus = php->cgroup != NULL && front->cgroup != NULL &&
+                      strcmp(php->cgroup, front->cgroup) == 0 ? b->front_cpus :
+                      cpus_of(b->r, php);
+}
+
 /* ---- gates ------------------------------------------------------------------------- */
 
 size_t mst_model_add_gate(struct mst_model_run *r, const char *name, uint64_t limit)
@@ -15,7 +83,18 @@ size_t mst_model_add_gate(struct mst_model_run *r, const char *name, uint64_t li
 
     gate->name = name;
     gate->limit = limit < MST_ALWAYS ? (uint32_t)limit : MST_ALWAYS;
+    gate->front = r->system.front_count - 1;
     return r->system.gate_count - 1;
+}
+
+/* Of several servers it says whose it is: "php-workers shop of web1#php". */
+static const char *name_of(struct mst_model_run *r, const char *what, const char *pool,
+                           const struct mst_summary_server *server)
+{
+    bool alone = r->server_count == 1;
+
+    return mst_pool_printf(r->pool, "%s%s%s%s%s", what, pool[0] != '\0' ? " " : "", pool,
+                           alone ? "" : " of ", alone ? "" : mst_summary_called(server));
 }
 
 static void add_workers(struct mst_model_run *r, const struct mst_summary_server *server,
@@ -28,8 +107,8 @@ static void add_workers(struct mst_model_run *r, const struct mst_summary_server
     struct mst_model_workers *w;
     size_t gate;
 
-    gate = mst_model_add_gate(r, !is_php ? "apache-workers" : pool == NULL ? "php-workers" :
-                    mst_pool_printf(r->pool, "php-workers %s", pool->label), limit);
+    gate = mst_model_add_gate(r, name_of(r, is_php ? "php-workers" : "apache-workers",
+                                         pool != NULL ? pool->label : "", server), limit);
     w = mst_pool_append(r->pool, &r->workers, &r->workers_count, sizeof *w);
     *w = (struct mst_model_workers){ gate, is_php ? mst_fpm_names[MST_FPM_CHILDREN] :
                                      mst_mpm_directives[0][MST_MPM_WORKERS].name, server, pool,
@@ -124,84 +203,44 @@ static bool has_gate(const struct mst_summary_server *php)
 static void make_php_gates(struct mst_building *b)
 {
     struct mst_model_run *r = b->r;
+    const struct mst_summary_server *php = b->at->php;
     size_t i;
 
-    b->has_php_gate = r->php != NULL && has_gate(r->php);
-    if (b->has_php_gate && r->php->pool_count <= 1)
-        add_workers(r, r->php, NULL);
-    for (i = 0; b->has_php_gate && r->php->pool_count > 1 && i < r->php->pool_count; i++)
-        if (r->php->pools[i].requests > 0)
-            add_workers(r, r->php, &r->php->pools[i]);
+    b->has_php_gate = php != NULL && has_gate(php);
+    if (b->has_php_gate && php->pool_count <= 1)
+        add_workers(r, php, NULL);
+    for (i = 0; b->has_php_gate && php->pool_count > 1 && i < php->pool_count; i++)
+        if (php->pools[i].requests > 0)
+            add_workers(r, php, &php->pools[i]);
 }
 
 void mst_building_make_gates(struct mst_building *b)
 {
     struct mst_model_run *r = b->r;
-    const struct mst_summary *s = r->summary;
-    size_t i;
+    const struct mst_summary_server *front = b->at->front;
+    size_t first = r->workers_count, gate = r->system.gate_count, i;
 
-    if (!mst_summary_is_php(r->front)) {
-        add_workers(r, r->front, NULL);
-        r->system.gates[0].backlog = mst_or_default(r->front->listen_queue_limit, 0);
+    if (!mst_summary_is_php(front)) {
+        add_workers(r, front, NULL);
+        r->system.gates[gate].backlog = mst_or_default(front->listen_queue_limit, 0);
     } else {
         mst_model_add_gate(r, "", MST_ALWAYS);    /* of a PHP alone; its own gates follow */
     }
+    r->system.fronts[r->system.front_count - 1].gate = (uint32_t)gate;
     make_php_gates(b);
-    for (i = 0; i < r->workers_count; i++)
+    for (i = first; i < r->workers_count; i++)
         make_growth(b, &r->workers[i]);
-    if (s->client.tool != NULL && s->tool_cpu_ns != MST_UNKNOWN && r->front->local)
-        r->tool_gate = mst_model_add_gate(r, "load tool", s->tool_threads > 0 ? s->tool_threads
-                                                                              : MST_ALWAYS);
+    make_quotas(b);
 }
 
-/* ---- CPUs -------------------------------------------------------------------------- */
-
-static size_t add_cpus(struct mst_model_run *r, const char *name, double count)
-{
-    struct mst_cpus *cpus = mst_pool_append(r->pool, &r->system.cpus, &r->system.cpus_count,
-                                            sizeof *cpus);
-
-    *cpus = (struct mst_cpus){ name, count };
-    return r->system.cpus_count - 1;
-}
-
-/* The CPUs that a group's limit leaves a server; those of the machine where there is none. */
-static size_t cpus_of(struct mst_model_run *r, const struct mst_summary_server *server)
-{
-    uint64_t limit = server->resources.group_cpu_limit_milli;
-
-    if (limit == MST_UNKNOWN || r->summary->cpus == MST_UNKNOWN ||
-        limit >= 1000 * r->summary->cpus)
-        return 0;
-    return add_cpus(r, mst_pool_printf(r->pool, "cpu for %s", mst_summary_called(server)),
-                    (double)limit / 1000);
-}
-
-/* CPU time of programs that have nothing to do with the load, and what other machines took. */
-static double taken_by_others(const struct mst_summary *s, double seconds)
-{
-    double taken = mst_or_zero((double)mst_known(s->machine_stolen_milli)) / 1000 * (double)s->cpus;
-    size_t i;
-
-    for (i = 0; i < s->program_count; i++)
-        if (s->programs[i].owner != MST_PROC_SERVER && s->programs[i].owner != MST_PROC_TOOL)
-            taken += mst_or_zero(mst_in_seconds(s->programs[i].cpu_ns)) / seconds;
-    return taken;
-}
-
-void mst_building_make_cpus(struct mst_building *b)
+void mst_building_make_tool_gate(struct mst_building *b)
 {
     struct mst_model_run *r = b->r;
     const struct mst_summary *s = r->summary;
-    bool known = s->cpus != MST_UNKNOWN && s->machine_busy_milli != MST_UNKNOWN && r->front->local;
 
-    r->cpus = known ? (double)s->cpus : NAN;
-    r->cpus_taken = known ? taken_by_others(s, mst_in_seconds(s->duration_ns)) : NAN;
-    add_cpus(r, "cpu", known ? fmax(r->cpus - r->cpus_taken, r->cpus / 10) : INFINITY);
-    b->front_cpus = cpus_of(r, r->front);
-    b->php_cpus = b->front_cpus;
-    if (r->php != NULL && r->php != r->front && b->has_php_gate)
-        b->php_cpus = r->php->cgroup != NULL && r->front->cgroup != NULL &&
-                      strcmp(r->php->cgroup, r->front->cgroup) == 0 ? b->front_cpus :
-                      cpus_of(r, r->php);
+    if (s->client.tool == NULL || s->tool_cpu_ns == MST_UNKNOWN || !are_local(r))
+        return;
+    r->tool_gate = mst_model_add_gate(r, "load tool", s->tool_threads > 0 ? s->tool_threads
+                                                                          : MST_ALWAYS);
+    r->system.gates[r->tool_gate].front = SIZE_MAX;
 }

@@ -29,7 +29,7 @@ void mst_model_note(struct mst_ledger_entry *e, const struct mst_prediction *p,
     *e = (struct mst_ledger_entry){
         .clients = closed ? changed->load.clients : MST_UNKNOWN,
         .load_milli = closed ? MST_UNKNOWN : whole(changed->load.rate * 1000),
-        .by_client = p->run->by_client,
+        .by_client = p->run->view->by_client,
     };
     for (i = 0; i < MST_LEDGER_MEASURES; i++) {
         const struct mst_model_estimate x = mst_model_estimate_of(p, then, kept[i].measure);

@@ -23,17 +23,67 @@
 
 /* ---- the recorded system ----------------------------------------------------------- */
 
-/* Whether the simulations do not come to what was measured: not within so much of it, and not as
- * different recordings of the same differ. */
-static bool is_off(const struct mst_prediction *p, enum mst_measure measure, double most,
-                   double step)
+/* Whether requests of the view wait for something, and would not have come in the same way if they
+ * had not: a client that waits for its answer sends nothing, and how many clients there were is not
+ * known. */
+static bool hides_clients(const struct mst_prediction *p, size_t view)
 {
-    const struct mst_forecast *now = &p->now;
-    double simulated = now->medians[measure], measured = p->run->measured[measure];
+    const struct mst_system *system = &p->run->system;
+
+    return system->load.arrivals != MST_ARRIVALS_CLOSED &&
+           mst_forecast_limit(&p->now, system, view) != NULL;
+}
+
+/* Whether the simulations do not come to what was measured: not within so much of it, and not as
+ * different recordings of the same differ. Those of hidden clients differ in any way. */
+static bool is_off(const struct mst_prediction *p, size_t view, enum mst_measure measure,
+                   double most)
+{
+    const struct mst_forecast_view *now = &p->now.views[view];
+    const struct mst_model_view *v = &p->run->views[view];
+    double simulated = now->medians[measure], measured = v->measured[measure];
+    double step = measure == MST_MEASURE_RATE ? 0 : v->step;
 
     return !isnan(measured) && fabs(simulated - measured) > fmax(most * measured, step) &&
-           (measured < mst_forecast_quantile(now, measure, (1 - CONFIDENCE) / 2) ||
-            measured > mst_forecast_quantile(now, measure, (1 + CONFIDENCE) / 2));
+           (hides_clients(p, view) ||
+            measured < mst_forecast_quantile(&p->now, view, measure, (1 - CONFIDENCE) / 2) ||
+            measured > mst_forecast_quantile(&p->now, view, measure, (1 + CONFIDENCE) / 2));
+}
+
+bool mst_model_is_off(const struct mst_prediction *p, size_t view)
+{
+    return is_off(p, view, MST_MEASURE_RATE, RATE_OFF_MOST) ||
+           is_off(p, view, MST_MEASURE_P50, TIME_OFF_MOST) ||
+           is_off(p, view, MST_MEASURE_P95, TIME_OFF_MOST);
+}
+
+/* A view that the simulation does not come to has no predictions. */
+static void look(struct mst_prediction *p, struct mst_model_run *r, struct mst_model_view *view)
+{
+    size_t nth;
+
+    r->view = view;
+    nth = mst_forecast_view(r);
+    p->now.limit = mst_forecast_limit(&p->now, &r->system, nth);
+    p->hides_clients = hides_clients(p, nth);
+    p->why_not = !mst_model_is_off(p, nth) ? NULL :
+                 !p->hides_clients ? "the simulation does not come to what was measured" :
+                 "the simulation does not come to what was measured, as requests waited, and how "
+                 "many clients waited for them is not known (a load tool that mpmstat knows, as "
+                 "record's own command, tells it)";
+}
+
+bool mst_model_look_at(struct mst_prediction *p, struct mst_model_run *r,
+                       const struct mst_summary_server *front)
+{
+    size_t i;
+
+    for (i = 0; i < r->view_count; i++)
+        if (r->views[i].server == front) {
+            look(p, r, &r->views[i]);
+            return true;
+        }
+    return false;
 }
 
 void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
@@ -41,13 +91,16 @@ void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r)
     *p = (struct mst_prediction){ .run = r };
     mst_model_fit(r);
     mst_forecast_make(&p->now, &r->system, r, 0);
-    if (is_off(p, MST_MEASURE_RATE, RATE_OFF_MOST, 0) ||
-        is_off(p, MST_MEASURE_P50, TIME_OFF_MOST, r->step) ||
-        is_off(p, MST_MEASURE_P95, TIME_OFF_MOST, r->step))
-        p->why_not = "the simulation does not come to what was measured";
+    look(p, r, r->views);
 }
 
 /* ---- predictions ------------------------------------------------------------------- */
+
+const struct mst_forecast_view *mst_model_seen(const struct mst_prediction *p,
+                                               const struct mst_forecast *o)
+{
+    return &o->views[mst_forecast_view(p->run)];
+}
 
 static double cpus_used(const struct mst_forecast *o, const struct mst_system *system)
 {
@@ -80,18 +133,27 @@ static double together(double a, double b)
 struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure)
 {
-    double now = p->now.medians[measure], scale = p->run->measured[measure] / now;
-    double median = then->medians[measure], low, high, off;
+    return mst_model_estimate_for(p, mst_forecast_view(p->run), then, measure);
+}
+
+struct mst_model_estimate mst_model_estimate_for(const struct mst_prediction *p, size_t nth,
+                                       const struct mst_forecast *then, enum mst_measure measure)
+{
+    const struct mst_forecast_view *seen = &then->views[nth];
+    const struct mst_model_view *view = &p->run->views[nth];
+    double now = p->now.views[nth].medians[measure];
+    double scale = view->measured[measure] / now;
+    double median = seen->medians[measure], low, high, off;
     double besides = measure == MST_MEASURE_RATE ? RATE_OFF : TIME_OFF;
 
     /* A load tool that counts in milliseconds tells nothing of shorter times. */
-    if (measure != MST_MEASURE_RATE && p->run->step > STEP_MOST * p->run->measured[measure])
+    if (measure != MST_MEASURE_RATE && view->step > STEP_MOST * view->measured[measure])
         scale = 1;
     if (isnan(scale) || isnan(median) || now <= 0 || median <= 0)
         return (struct mst_model_estimate){ NAN, NAN, NAN };
     off = together(besides, log(scale));
-    low = mst_forecast_quantile(then, measure, (1 - CONFIDENCE) / 2);
-    high = mst_forecast_quantile(then, measure, (1 + CONFIDENCE) / 2);
+    low = mst_forecast_quantile(then, nth, measure, (1 - CONFIDENCE) / 2);
+    high = mst_forecast_quantile(then, nth, measure, (1 + CONFIDENCE) / 2);
     return (struct mst_model_estimate){
         median * scale, median * scale * exp(-together(log(median / low), off)),
         median * scale * exp(together(log(high / median), off)),
@@ -105,7 +167,7 @@ bool mst_model_is_busier(const struct mst_prediction *p, const struct mst_foreca
     const struct mst_model_end *end = &p->run->system.ends[nth];
     double now = p->now.at_ends[nth];
 
-    return nth >= MST_END_FIXED_COUNT && strcmp(end->kind, "sleep") != 0 &&
+    return end->is_other && strcmp(end->kind, "sleep") != 0 &&
            strcmp(end->kind, "lock") != 0 && then->at_ends[nth] > BUSIER_TIMES * now &&
            then->at_ends[nth] > now + BUSIER_BY;
 }
@@ -149,8 +211,8 @@ bool mst_model_is_serial_end(const struct mst_prediction *p, const struct mst_mo
     const struct mst_system *system = &p->run->system;
     size_t i;
 
-    for (i = MST_END_FIXED_COUNT; i < system->end_count; i++)
-        if (is_named(system->ends[i].called, use))
+    for (i = 0; i < system->end_count; i++)
+        if (system->ends[i].is_other && is_named(system->ends[i].called, use))
             return true;
     return false;
 }

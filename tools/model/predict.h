@@ -13,7 +13,9 @@
 struct mst_model_estimate { double value, low, high; };
 
 struct mst_prediction {
-    const char *why_not;       /* why nothing is predicted, a sentence; NULL */
+    const char *why_not;       /* why nothing is predicted of the view, a sentence; NULL */
+    bool hides_clients;        /* that is so because requests waited, and it is not known how many
+                                * clients waited for them */
     const struct mst_model_run *run;
     struct mst_forecast now;   /* of the recorded system */
 };
@@ -21,13 +23,27 @@ struct mst_prediction {
 /* Fits the system to what was measured, and simulates it. Changes r->system. */
 void mst_model_calibrate(struct mst_prediction *p, struct mst_model_run *r);
 
+/* From here on, what is told is of the requests of that server alone; NULL: of all of them. False:
+ * it is none of several that the load was for. */
+bool mst_model_look_at(struct mst_prediction *p, struct mst_model_run *r,
+                       const struct mst_summary_server *front);
+
+/* What the simulations have for the view that is told about. */
+const struct mst_forecast_view *mst_model_seen(const struct mst_prediction *p,
+                                               const struct mst_forecast *o);
+
 /* What the changed system does. */
 void mst_model_forecast(struct mst_forecast *o, const struct mst_prediction *p,
                         const struct mst_system *system, const struct mst_model_run *r);
 
-/* The estimate of one measure. */
+/* The estimate of one measure, of the view that is told about; of that view, by its number. */
 struct mst_model_estimate mst_model_estimate_of(const struct mst_prediction *p,
                                        const struct mst_forecast *then, enum mst_measure measure);
+struct mst_model_estimate mst_model_estimate_for(const struct mst_prediction *p, size_t view,
+                                       const struct mst_forecast *then, enum mst_measure measure);
+
+/* Whether the simulation of the recorded system does not come to what was measured there. */
+bool mst_model_is_off(const struct mst_prediction *p, size_t view);
 
 /* Whether what is in use are CPUs; those that a control group may use; an end of PHP's that lets in
  * one request at a time. */

@@ -32,8 +32,9 @@ struct request {
     size_t   step, end;       /* of the system's steps */
     uint32_t behind;          /* who waits behind it at a gate, or is free as well; NOBODY */
     uint32_t left;            /* requests that follow on its connection */
+    uint32_t front;           /* the server that it goes to */
     uint8_t  tries;
-    bool     keeps;           /* its connection keeps a worker of the first gate */
+    bool     keeps;           /* its connection keeps a worker of its front's gate */
 };
 
 struct gate {
@@ -61,11 +62,11 @@ struct state {
     struct gate *gates;
     struct cpus *cpus;
     double  *at_ends;         /* integrals */
-    double   now, gap_scale, sum;   /* sum: of the requests' times */
-    size_t   next_gap;
-    uint64_t random, answered, arrived, counted;
+    double   now, gap_scale;
+    size_t   next_gap, next_turn;
+    uint64_t random, answered, arrived;
     bool     counting, overloaded;
-    struct mst_values times;
+    struct mst_simulated_times all, *fronts;   /* mean: the sum; fronts NULL: there is one */
 };
 
 /* ---- random numbers ---------------------------------------------------------------- */
@@ -124,6 +125,11 @@ static void leave(struct state *s, struct gate *g)
     let_in(s, g);
 }
 
+static bool is_front_gate(const struct state *s, const struct request *r, uint32_t at)
+{
+    return at == s->system->fronts[r->front].gate;
+}
+
 /* Whether the request is inside at once. */
 static bool enter(struct state *s, uint32_t at, uint32_t who)
 {
@@ -131,7 +137,7 @@ static bool enter(struct state *s, uint32_t at, uint32_t who)
     struct request *r = &s->requests[who];
     uint32_t backlog = s->system->gates[at].backlog;
 
-    if (at == 0 && r->keeps) {
+    if (is_front_gate(s, r, at) && r->keeps) {
         r->keeps = false;
         return true;
     }
@@ -233,14 +239,32 @@ static uint32_t new_request(struct state *s)
     return who;
 }
 
-static const struct mst_work *draw(struct state *s)
+/* One of the front's. */
+static const struct mst_work *draw(struct state *s, const struct mst_front *front)
 {
-    size_t i;
+    size_t i = front->first_work + mst_random_below(&s->random, front->work_count);
 
-    if (s->how->drawn == NULL)
-        return &s->system->works[mst_random_below(&s->random, s->system->work_count)];
-    i = mst_random_below(&s->random, s->how->drawn_count);
-    return &s->system->works[s->how->drawn[i]];
+    return &s->system->works[s->how->drawn != NULL ? s->how->drawn[i] : i];
+}
+
+static uint32_t next_front(struct state *s)
+{
+    const struct mst_model_load *load = &s->system->load;
+    uint32_t front;
+
+    if (load->turn_count == 0)
+        return 0;
+    front = load->turns[s->next_turn];
+    s->next_turn = (s->next_turn + 1) % load->turn_count;
+    return front;
+}
+
+static void count(struct mst_simulated_times *t, double took)
+{
+    t->requests++;
+    t->mean += took;
+    if (mst_values_add(&t->times, (uint64_t)(took * (double)MST_NS_PER_S + 0.5)) != 0)
+        mst_out_of_memory();
 }
 
 /* The client has the answer. */
@@ -248,14 +272,13 @@ static void answered(struct state *s, uint32_t who)
 {
     const struct mst_model_load *load = &s->system->load;
     struct request *r = &s->requests[who];
-    double took = (s->how->at_front ? r->left_front : s->now) - r->sent, think;
+    double think;
 
     s->answered++;
     if (s->counting) {
-        s->counted++;
-        s->sum += took;
-        if (mst_values_add(&s->times, (uint64_t)(took * (double)MST_NS_PER_S + 0.5)) != 0)
-            mst_out_of_memory();
+        count(&s->all, (s->how->at_front ? r->left_front : s->now) - r->sent);
+        if (s->fronts != NULL)
+            count(&s->fronts[r->front], r->left_front - r->sent);
     }
     if (load->arrivals != MST_ARRIVALS_CLOSED) {
         r->behind = s->free_one;
@@ -286,6 +309,7 @@ static bool keeps_worker(struct state *s, struct request *r)
 static void go_on(struct state *s, uint32_t who)
 {
     double seconds;
+    bool at_front;
 
     for (; s->requests[who].step < s->requests[who].end; s->requests[who].step++) {
         const struct mst_model_step *step = &s->system->steps[s->requests[who].step];
@@ -296,9 +320,10 @@ static void go_on(struct state *s, uint32_t who)
                 return;
             break;
         case MST_STEP_LEAVE:
-            if (step->at == 0)
+            at_front = is_front_gate(s, &s->requests[who], step->at);
+            if (at_front)
                 s->requests[who].left_front = s->now;
-            if (step->at != 0 || !keeps_worker(s, &s->requests[who]))
+            if (!at_front || !keeps_worker(s, &s->requests[who]))
                 leave(s, &s->gates[step->at]);
             break;
         case MST_STEP_COMPUTE:
@@ -324,9 +349,11 @@ static void go_on(struct state *s, uint32_t who)
 
 static void send_request(struct state *s, uint32_t who)
 {
-    const struct mst_work *work = draw(s);
     struct request *r = &s->requests[who];
+    const struct mst_work *work;
 
+    r->front = next_front(s);
+    work = draw(s, &s->system->fronts[r->front]);
     r->sent = r->left_front = s->now;
     r->step = work->first;
     r->end = work->first + work->count;
@@ -367,7 +394,7 @@ static void happen(struct state *s, struct mst_event event)
     case DUE_IDLE_END:
         s->requests[who].keeps = false;
         s->requests[who].left = 0;
-        leave(s, &s->gates[0]);
+        leave(s, &s->gates[s->system->fronts[s->requests[who].front].gate]);
         break;
     case DUE_GROWTH: grow(s, who); break;
     }
@@ -382,6 +409,8 @@ static void begin(struct state *s)
     double span = 0;
     size_t k;
 
+    if (load->turn_count > 0)
+        s->next_turn = mst_random_below(&s->random, load->turn_count);
     for (i = 0; i < s->system->gate_count; i++) {
         const struct mst_gate *of = &s->system->gates[i];
 
@@ -400,6 +429,7 @@ static void begin(struct state *s)
         span += load->gaps[k];
     s->gap_scale = span > 0 ? (double)load->gap_count / load->rate / span : 0;
     s->next_gap = load->gap_count > 0 ? mst_random_below(&s->random, load->gap_count) : 0;
+    s->next_turn = load->arrivals == MST_ARRIVALS_RECORDED ? s->next_gap : s->next_turn;
     is_due(s, 0, DUE_ARRIVAL, NOBODY);
 }
 
@@ -452,6 +482,14 @@ static void run(struct state *s)
         s->now = end;
 }
 
+static struct mst_simulated_times mean_of(struct mst_simulated_times t, double part)
+{
+    t.rate = (double)t.requests * part;
+    t.mean = t.requests > 0 ? t.mean / (double)t.requests : 0;
+    mst_values_sort(&t.times);
+    return t;
+}
+
 static void add_up(struct mst_simulated *r, struct state *s, apr_pool_t *pool)
 {
     double seconds = s->counting ? s->now - s->how->warm_up : 0;
@@ -459,11 +497,11 @@ static void add_up(struct mst_simulated *r, struct state *s, apr_pool_t *pool)
     size_t i;
 
     r->seconds = seconds;
-    r->requests = s->counted;
-    r->rate = (double)s->counted * part;
-    r->mean = s->counted > 0 ? s->sum / (double)s->counted : 0;
-    r->times = s->times;
-    mst_values_sort(&r->times);
+    r->all = mean_of(s->all, part);
+    r->fronts = s->fronts;
+    r->front_count = s->fronts != NULL ? s->system->front_count : 0;
+    for (i = 0; i < r->front_count; i++)
+        r->fronts[i] = mean_of(s->fronts[i], part);
     r->gates = apr_pcalloc(pool, s->system->gate_count * sizeof *r->gates);
     r->cpu_used = apr_pcalloc(pool, s->system->cpus_count * sizeof *r->cpu_used);
     r->cpu_stretch = apr_pcalloc(pool, s->system->cpus_count * sizeof *r->cpu_stretch);
@@ -484,7 +522,7 @@ static void add_up(struct mst_simulated *r, struct state *s, apr_pool_t *pool)
         r->at_ends[i] = s->at_ends[i] * part;
     r->overloaded = s->overloaded ||
         (s->system->load.arrivals != MST_ARRIVALS_CLOSED && s->in_flight > 100 &&
-         (double)s->counted * 1000 < (double)s->arrived * PILED_UP_MILLI);
+         (double)s->all.requests * 1000 < (double)s->arrived * PILED_UP_MILLI);
 }
 
 void mst_simulate(struct mst_simulated *result, const struct mst_system *system,
@@ -496,6 +534,8 @@ void mst_simulate(struct mst_simulated *result, const struct mst_system *system,
     s.gates = apr_pcalloc(pool, system->gate_count * sizeof *s.gates);
     s.cpus = apr_pcalloc(pool, system->cpus_count * sizeof *s.cpus);
     s.at_ends = apr_pcalloc(pool, system->end_count * sizeof *s.at_ends);
+    if (system->front_count > 1)
+        s.fronts = apr_pcalloc(pool, system->front_count * sizeof *s.fronts);
     begin(&s);
     run(&s);
     add_up(result, &s, pool);
@@ -503,4 +543,13 @@ void mst_simulate(struct mst_simulated *result, const struct mst_system *system,
         free(s.cpus[i].jobs.items);
     free(s.due.items);
     free(s.requests);
+}
+
+void mst_simulated_free(struct mst_simulated *result)
+{
+    size_t i;
+
+    free(result->all.times.items);
+    for (i = 0; i < result->front_count; i++)
+        free(result->fronts[i].times.items);
 }

@@ -1,5 +1,6 @@
 /* system.h - a recorded system as the simulator takes it: what requests do, what they need for it,
- * and how they come.
+ * and how they come. Several servers behind a balancer are one system: a client that waits for the
+ * slow one sends nothing to the others.
  *
  * A request is a list of steps. A gate lets in so many requests at a time: the workers of a server,
  * or an other end that serves one at a time. CPUs are shared evenly by all that compute. An end
@@ -55,6 +56,13 @@ struct mst_gate {
     uint32_t    backlog;  /* that wait, at most; further ones try again after 1, 2, 4 ... s.
                            * 0: all of them can wait */
     struct mst_growth growth;
+    size_t      front;    /* whose it is, of the system's fronts; SIZE_MAX: of none of them */
+};
+
+/* A server that the load is for. */
+struct mst_front {
+    size_t   first_work, work_count;   /* its requests, of the system's works */
+    uint32_t gate;        /* its workers */
 };
 
 struct mst_cpus {
@@ -68,6 +76,7 @@ struct mst_model_end {
     const char *called;         /* both: "database mysql 127.0.0.1:3306" */
     double wait_factor, compute_factor;   /* of all its times: 1 as recorded */
     double shorter;             /* what each wait is shorter by, before its factor; never below 0 */
+    bool   is_other;            /* an other end of PHP's, or a backend: what a user can name */
 };
 
 /* ---- how requests come ------------------------------------------------------------- */
@@ -85,6 +94,10 @@ struct mst_model_load {
     double   rate;        /* random and recorded: requests per second */
     const double *gaps;   /* recorded: from each arrival to the next one */
     size_t   gap_count;
+    /* The fronts of the recorded requests, as these came: the next requests go to these in turn,
+     * from a random one on. 0: there is one front. */
+    const uint32_t *turns;
+    size_t   turn_count;
     /* Connections that keep a worker between two requests (prefork and worker): the requests of
      * each, and the seconds after which the server ends an idle one. 0: none keeps a worker. */
     double   requests_a_connection, keepalive_timeout;
@@ -93,10 +106,11 @@ struct mst_model_load {
 struct mst_system {
     struct mst_model_step      *steps;
     struct mst_work      *works;      /* the recorded requests, from which new ones are drawn */
-    struct mst_gate      *gates;      /* the first one: the front server's workers */
+    struct mst_front     *fronts;
+    struct mst_gate      *gates;
     struct mst_cpus      *cpus;
     struct mst_model_end *ends;
-    size_t step_count, work_count, gate_count, cpus_count, end_count;
+    size_t step_count, work_count, front_count, gate_count, cpus_count, end_count;
     struct mst_model_load load;
 };
 

@@ -29,11 +29,14 @@ static bool is_one_at_a_time(const struct mst_summary *s, const char *kind)
     return false;
 }
 
-/* So many a second of what the whole run had so many of: what was in flight when the load ended
- * came to its end later, and is no part of the rate. */
-static double rate_of(const struct mst_model_run *r, double count)
+/* So many a second of what the whole run of the server had so many of: what was in flight when the
+ * load ended came to its end later, and is no part of the rate. */
+static double rate_of(const struct mst_building *b, double count)
 {
-    return r->measured[MST_MEASURE_RATE] * count / (double)r->front->requests;
+    const struct mst_summary_server *front = b->at->front;
+
+    return mst_model_measured(b->r->summary, front, false, MST_MEASURE_RATE) * count /
+           (double)front->requests;
 }
 
 /* For how long a request has a lock. A request that comes while another one has it waits, so that
@@ -41,9 +44,9 @@ static double rate_of(const struct mst_model_run *r, double count)
  * Several locks of one name are like one that is held for a shorter time. */
 static double lock_held(const struct mst_building *b, const struct mst_end_sum *lock)
 {
-    const struct mst_summary_server *php = b->r->php;
+    const struct mst_summary_server *php = b->at->php;
     double at_once = mst_or_zero((double)php->mean_busy_milli / 1000);
-    double rate = rate_of(b->r, (double)php->requests);
+    double rate = rate_of(b, (double)php->requests);
 
     if (php->mean_busy_milli == MST_UNKNOWN || at_once < AT_ONCE_MIN)
         return 0;
@@ -56,12 +59,12 @@ static double lock_held(const struct mst_building *b, const struct mst_end_sum *
 void mst_building_make_serial_ends(struct mst_building *b)
 {
     struct mst_model_run *r = b->r;
-    const struct mst_summary_interval *parts = r->php != NULL ? r->php->parts : NULL;
+    const struct mst_summary_server *php = b->at->php;
     struct mst_model_end *end;
     bool is_lock, is_full;
     size_t i;
 
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++) {
+    for (i = b->at->ends + MST_END_SERVER_COUNT; i < r->system.end_count; i++) {
         end = &r->system.ends[i];
         is_lock = strcmp(end->kind, "lock") == 0;
         is_full = is_one_at_a_time(r->summary, end->kind);
@@ -69,14 +72,15 @@ void mst_building_make_serial_ends(struct mst_building *b)
             (!is_full && lock_held(b, &b->sums[i]) <= 0))
             continue;
         b->sums[i].gate = mst_model_add_gate(r, end->called, 1);
+        b->sums[i].is_full = is_full;
         b->sums[i].inside = !is_full ? lock_held(b, &b->sums[i]) :
-            fmin(1 / rate_of(r, (double)b->sums[i].requests),
+            fmin(1 / rate_of(b, (double)b->sums[i].requests),
                  b->sums[i].seconds / (double)b->sums[i].requests);
     }
-    if (r->php != NULL)
-        b->unlocked = mst_or_zero(mst_in_seconds(r->php->phases[MST_PHASE_PHP_RUN].mean_ns)) -
-                      mst_or_zero(mst_in_seconds(parts[MST_PART_LOCK].times.mean_ns)) -
-                      mst_or_zero(mst_in_seconds(parts[MST_PART_CPU_WAIT].times.mean_ns));
+    if (php != NULL)
+        b->unlocked = mst_or_zero(mst_in_seconds(php->phases[MST_PHASE_PHP_RUN].mean_ns)) -
+                      mst_or_zero(mst_in_seconds(php->parts[MST_PART_LOCK].times.mean_ns)) -
+                      mst_or_zero(mst_in_seconds(php->parts[MST_PART_CPU_WAIT].times.mean_ns));
 }
 
 /* ---- CPU time of processes --------------------------------------------------------- */
@@ -100,46 +104,69 @@ static double all_programs_cpu(const struct mst_summary *s)
 /* Whether another program works while PHP waits for that end. */
 static bool may_compute(const struct mst_building *b, size_t end)
 {
-    const char *kind = b->r->system.ends[end].kind;
+    const struct mst_model_end *e = &b->r->system.ends[end];
 
-    return b->sums[end].gate == 0 && strcmp(kind, "sleep") != 0 && strcmp(kind, "lock") != 0;
+    return e->is_other && b->sums[end].gate == 0 && strcmp(e->kind, "sleep") != 0 &&
+           strcmp(e->kind, "lock") != 0;
 }
 
-/* Spreads what is known of processes over the requests. */
+/* Spreads what is known of the server's processes over its requests. */
+void mst_building_spread_server_cpu(struct mst_building *b)
+{
+    const struct mst_summary_server *front = b->at->front, *php = b->at->php;
+    struct mst_model_end *ends = &b->r->system.ends[b->at->ends];
+    double own = mst_or_zero(mst_in_seconds(front->cpu_ns)), php_own = 0;
+
+    if (!mst_summary_is_php(front) && php != NULL && !b->has_php_gate)
+        own -= b->php_seconds;    /* mod_php and CGI: PHP computes in Apache's processes */
+    if (b->has_php_gate)
+        php_own = mst_or_zero(mst_in_seconds(php->cpu_ns)) - b->php_seconds;
+    if (mst_summary_is_php(front))
+        own = 0;
+    ends[MST_END_SERVER].compute_factor = fmax(own, 0) / (double)front->requests;
+    ends[MST_END_PHP_ITSELF].compute_factor = b->php_requests > 0 ?
+                                              fmax(php_own, 0) / b->php_requests : 0;
+    b->all_php_seconds += b->php_seconds;
+}
+
+/* The mean of a request of all servers. */
+static double servers_cpu(const struct mst_model_run *r)
+{
+    double sum = 0;
+    size_t i;
+
+    for (i = 0; i < r->server_count; i++)
+        sum += r->system.ends[r->servers[i].ends + MST_END_SERVER].compute_factor *
+               (double)r->servers[i].front->requests;
+    return sum / (double)r->requests;
+}
+
+/* The same of the other programs' processes and of the kernel. */
 void mst_building_spread_cpu(struct mst_building *b)
 {
     struct mst_model_run *r = b->r;
     const struct mst_summary *s = r->summary;
     struct mst_model_end *ends = r->system.ends;
-    double n = (double)r->front->requests, own, php_own = 0, waits = 0, others, rest;
+    double n = (double)r->requests, waits = 0, others, rest;
     size_t i;
 
-    own = mst_or_zero(mst_in_seconds(r->front->cpu_ns));
-    if (!mst_summary_is_php(r->front) && r->php != NULL && !b->has_php_gate)
-        own -= b->php_seconds;    /* mod_php and CGI: PHP computes in Apache's processes */
-    if (b->has_php_gate)
-        php_own = mst_or_zero(mst_in_seconds(r->php->cpu_ns)) - b->php_seconds;
-    if (mst_summary_is_php(r->front))
-        own = 0;
-    ends[MST_END_SERVER].compute_factor = fmax(own, 0) / n;
-    ends[MST_END_PHP_ITSELF].compute_factor = b->php_requests > 0 ?
-                                              fmax(php_own, 0) / b->php_requests : 0;
     ends[MST_END_TOOL].compute_factor = r->tool_gate == SIZE_MAX ? 0 :
                                         mst_in_seconds(s->tool_cpu_ns) / n;
     /* Of programs that work for the servers and have no board: a database on this machine. */
     others = mst_in_seconds(mst_own_cpu_ns(s) - mst_known(s->tool_cpu_ns) - mst_servers_cpu_ns(s));
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
+    for (i = 0; i < r->system.end_count; i++)
         if (may_compute(b, i))
             waits += b->sums[i].seconds;
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
-        ends[i].compute_factor = may_compute(b, i) && waits > 0 ? fmin(others / waits, 1) : 0;
+    for (i = 0; i < r->system.end_count; i++)
+        if (ends[i].is_other)
+            ends[i].compute_factor = may_compute(b, i) && waits > 0 ? fmin(others / waits, 1) : 0;
     rest = isnan(r->cpus) ? 0 : (double)mst_cpu_worked_ns(s) / (double)MST_NS_PER_S -
                                 all_programs_cpu(s);
     ends[MST_END_KERNEL].compute_factor = fmin(fmax(rest, 0) / n, KERNEL_MOST *
-        (ends[MST_END_SERVER].compute_factor + ends[MST_END_TOOL].compute_factor));
+        (servers_cpu(r) + ends[MST_END_TOOL].compute_factor));
     ends[MST_END_OUTSIDE].wait_factor = 0;
-    r->php_stretch = b->php_seconds > 0 ? (b->php_seconds + b->php_cpu_wait) / b->php_seconds
-                                        : NAN;
+    r->php_stretch = b->all_php_seconds > 0 ?
+                     (b->all_php_seconds + b->all_php_cpu_wait) / b->all_php_seconds : NAN;
 }
 
 /* ---- between two requests ---------------------------------------------------------- */
@@ -161,18 +188,19 @@ static double turn_of(const struct mst_model_run *r, size_t gate, double rate, d
 void mst_building_find_turns(struct mst_building *b)
 {
     struct mst_model_run *r = b->r;
-    const struct mst_summary_server *front = r->front, *php = r->php;
+    struct mst_model_server *at = b->at;
+    const struct mst_summary_server *front = at->front, *php = at->php;
     double queue = mst_in_seconds(front->phases[MST_PHASE_QUEUE].mean_ns);
+    double rate = rate_of(b, (double)front->requests);
 
-    r->php_turn = r->front_turn = NAN;
+    at->php_turn = at->front_turn = NAN;
     if (!mst_summary_is_php(front) && front->mpm != NULL && strcmp(front->mpm, "event") != 0 &&
         r->system.load.keepalive_timeout <= 0)
-        r->front_turn = turn_of(r, 0, r->measured[MST_MEASURE_RATE], queue,
-                                mst_in_seconds(front->phases[MST_PHASE_TOTAL].mean_ns) - queue);
+        at->front_turn = turn_of(r, r->system.fronts[r->system.front_count - 1].gate, rate, queue,
+                                 mst_in_seconds(front->phases[MST_PHASE_TOTAL].mean_ns) - queue);
     if (b->has_php_gate && php->pool_count <= 1)
-        r->php_turn = turn_of(r, r->workers[r->workers_count - 1].gate,
-                              r->measured[MST_MEASURE_RATE] * b->php_requests /
-                              (double)front->requests,
-                              mst_in_seconds(php->phases[MST_PHASE_PHP_WAIT].mean_ns),
-                              mst_in_seconds(php->phases[MST_PHASE_PHP_RUN].mean_ns));
+        at->php_turn = turn_of(r, r->workers[r->workers_count - 1].gate,
+                               rate_of(b, b->php_requests),
+                               mst_in_seconds(php->phases[MST_PHASE_PHP_WAIT].mean_ns),
+                               mst_in_seconds(php->phases[MST_PHASE_PHP_RUN].mean_ns));
 }

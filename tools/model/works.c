@@ -6,7 +6,7 @@
 #include "memory/pool.h"
 #include "model/building.h"
 
-#define REQUESTS_MOST    20000u   /* of more, evenly chosen ones are taken */
+#define REQUESTS_MOST    20000u   /* for each server; of more, evenly chosen ones are taken */
 #define AT_ALL           100e-6   /* a lock that is free takes less */
 #define ENDS_MOST        256u     /* other ends with a name; further ones are one for each kind */
 
@@ -32,23 +32,27 @@ size_t mst_building_add_end(struct mst_building *b, const char *kind, const char
 static size_t find_end(struct mst_building *b, const char *kind, const char *name)
 {
     const struct mst_model_run *r = b->r;
-    size_t i;
+    size_t first = b->at->ends + MST_END_SERVER_COUNT, i;
 
-    for (i = MST_END_FIXED_COUNT; i < r->system.end_count; i++)
+    for (i = first; i < r->system.end_count; i++)
         if (strcmp(r->system.ends[i].kind, kind) == 0 &&
             strcmp(r->system.ends[i].name, name) == 0)
             return i;
-    return i < ENDS_MOST || name[0] == '\0' ? mst_building_add_end(b, kind, name)
-                                            : find_end(b, kind, "");
+    if (i - first >= ENDS_MOST && name[0] != '\0')
+        return find_end(b, kind, "");
+    i = mst_building_add_end(b, kind, name);
+    r->system.ends[i].is_other = true;
+    return i;
 }
 
 /* The gate of a pool of the PHP's, by its label. */
-static size_t gate_of(const struct mst_model_run *r, const char *label)
+static size_t gate_of(const struct mst_building *b, const char *label)
 {
+    const struct mst_model_run *r = b->r;
     size_t i;
 
     for (i = 0; i < r->workers_count; i++)
-        if (mst_summary_is_php(r->workers[i].server) &&
+        if (r->workers[i].server == b->at->php &&
             (r->workers[i].pool == NULL || strcmp(r->workers[i].pool->label, label) == 0))
             return r->workers[i].gate;
     return SIZE_MAX;
@@ -60,15 +64,16 @@ bool mst_building_read_waits(struct mst_building *b)
         "SELECT p.rowid AS id, p.label AS label, w.kind AS kind, w.end AS end, "
         "w.wait_ns AS wait_ns FROM main.php_requests p LEFT JOIN main.php_waits w ON "
         "w.server_id = p.server_id AND w.key = p.key WHERE p.server_id = :id ORDER BY p.rowid";
-    struct mst_query q = mst_query_ask(b->r->db, sql, b->r->php->id);
+    struct mst_query q = mst_query_ask(b->r->db, sql, b->at->php->id);
     const char *kind, *name;
     char label[MST_NAME_MAX];
 
+    b->wait_count = 0;
     while (mst_query_next(&q)) {
         struct mst_recorded_wait w = { mst_row_number(&q, "id"), 0, SIZE_MAX, 0 };
 
         mst_row_copy(&q, "label", label, sizeof label);
-        w.gate = gate_of(b->r, label);
+        w.gate = gate_of(b, label);
         kind = mst_row_text(&q, "kind");
         name = mst_row_text(&q, "end");
         if (kind != NULL && mst_wait_named(kind) < MST_WAIT_COUNT) {
@@ -129,6 +134,11 @@ static void wait_for(struct mst_building *b, size_t end, double seconds)
         add_step(b, MST_STEP_WAIT, 0, end, seconds);
 }
 
+static size_t own_end(const struct mst_building *b, enum mst_server_end which)
+{
+    return b->at->ends + which;
+}
+
 /* Whether it is a lock that lets in one at a time. */
 static bool is_lock(const struct mst_building *b, size_t end)
 {
@@ -161,12 +171,12 @@ static void add_run(struct mst_building *b, const struct mst_walked *w, size_t f
     double cpu = part(w, MST_PART_CPU) + part(w, MST_PART_COMPILE) + part(w, MST_PART_GC);
     size_t i;
 
-    compute(b, b->php_cpus, MST_END_PHP, cpu * share / 2);
+    compute(b, b->php_cpus, own_end(b, MST_END_PHP), cpu * share / 2);
     for (i = first; i < b->wait_count && b->waits[i].row == w->php_row; i++)
         if (b->waits[i].end != SIZE_MAX && !is_lock(b, b->waits[i].end))
             add_wait(b, b->waits[i].end, b->waits[i].seconds * share);
-    wait_for(b, MST_END_PHP, part(w, MST_PART_REST) * share);
-    compute(b, b->php_cpus, MST_END_PHP, cpu * share / 2);
+    wait_for(b, own_end(b, MST_END_PHP), part(w, MST_PART_REST) * share);
+    compute(b, b->php_cpus, own_end(b, MST_END_PHP), cpu * share / 2);
 }
 
 /* The lock among a request's waits; SIZE_MAX: there is none. */
@@ -204,14 +214,14 @@ static void add_php(struct mst_building *b, const struct mst_walked *w)
 
     b->php_seconds += b->stands_for * (part(w, MST_PART_CPU) + part(w, MST_PART_COMPILE) +
                                        part(w, MST_PART_GC));
-    b->php_cpu_wait += b->stands_for * part(w, MST_PART_CPU_WAIT);
+    b->all_php_cpu_wait += b->stands_for * part(w, MST_PART_CPU_WAIT);
     b->php_requests += b->stands_for;
     if (has_gate)
         add_step(b, MST_STEP_ENTER, gate, 0, 0);
     else
-        wait_for(b, MST_END_PHP, part(w, MST_PART_PHP_WAIT));
-    compute(b, b->php_cpus, MST_END_PHP_ITSELF, 1);
-    wait_for(b, MST_END_PHP_ITSELF, 1);
+        wait_for(b, own_end(b, MST_END_PHP), part(w, MST_PART_PHP_WAIT));
+    compute(b, b->php_cpus, own_end(b, MST_END_PHP_ITSELF), 1);
+    wait_for(b, own_end(b, MST_END_PHP_ITSELF), 1);
     if (lock != SIZE_MAX)
         add_locked_run(b, w, first, lock);
     else
@@ -236,11 +246,11 @@ static void add_front(struct mst_building *b, const struct mst_walked *w)
     /* What PHP's time does not explain of Apache's wait for it is work of both. */
     if (w->has_php)
         own += backend;
-    if (!mst_grow(&b->r->own, &b->own_room, b->r->own_count, sizeof own))
+    if (!mst_grow(&b->at->own, &b->own_room, b->at->own_count, sizeof own))
         mst_out_of_memory();
-    b->r->own[b->r->own_count++] = own;
-    compute(b, b->front_cpus, MST_END_SERVER, 0.5);
-    wait_for(b, MST_END_SERVER, own);
+    b->at->own[b->at->own_count++] = own;
+    compute(b, b->front_cpus, own_end(b, MST_END_SERVER), 0.5);
+    wait_for(b, own_end(b, MST_END_SERVER), own);
     wait_for(b, MST_END_CLIENT, part(w, MST_PART_UPLOAD) + part(w, MST_PART_H2_WAIT));
     if (w->has_php)
         add_php(b, w);
@@ -248,7 +258,7 @@ static void add_front(struct mst_building *b, const struct mst_walked *w)
         add_backend(b, find_end(b, "backend", w->handler), backend);
     wait_for(b, MST_END_CLIENT, part(w, MST_PART_SEND_CLIENT) + part(w, MST_PART_SEND_NETWORK) +
                                 part(w, MST_PART_SEND_SERVER));
-    compute(b, b->front_cpus, MST_END_SERVER, 0.5);
+    compute(b, b->front_cpus, own_end(b, MST_END_SERVER), 0.5);
 }
 
 bool mst_building_take(void *context, const struct mst_walked *w)
@@ -256,25 +266,30 @@ bool mst_building_take(void *context, const struct mst_walked *w)
     struct mst_building *b = context;
     struct mst_model_run *r = b->r;
     struct mst_system *s = &r->system;
-    uint64_t n = r->front->requests;
+    uint64_t n = r->requests, most = REQUESTS_MOST * r->server_count;
+    struct mst_front *front = &s->fronts[s->front_count - 1];
 
-    if (mst_values_add(&b->starts, w->start_ns) != 0)
+    if (!mst_grow(&b->arrivals, &b->arrival_room, b->arrival_count, sizeof *b->arrivals) ||
+        mst_values_add(&b->totals, w->total_ns) != 0)
         mst_out_of_memory();
+    b->arrivals[b->arrival_count++] = (struct mst_arrival){ w->start_ns,
+                                                           (uint32_t)s->front_count - 1 };
     b->seen++;
-    if (n > REQUESTS_MOST && b->seen * REQUESTS_MOST / n == (b->seen - 1) * REQUESTS_MOST / n)
+    if (n > most && b->seen * most / n == (b->seen - 1) * most / n)
         return true;
-    b->stands_for = n > REQUESTS_MOST ? (double)n / REQUESTS_MOST : 1;
+    b->stands_for = n > most ? (double)n / (double)most : 1;
     if (!mst_grow(&s->works, &b->work_room, s->work_count, sizeof *s->works))
         mst_out_of_memory();
     s->works[s->work_count++] = (struct mst_work){ s->step_count, 0 };
+    front->work_count++;
     compute(b, 0, MST_END_KERNEL, 1);
-    add_step(b, MST_STEP_ENTER, 0, 0, 0);
-    if (mst_summary_is_php(r->front))
+    add_step(b, MST_STEP_ENTER, front->gate, 0, 0);
+    if (mst_summary_is_php(b->at->front))
         add_php(b, w);
     else
         add_front(b, w);
-    wait_for(b, MST_END_SERVER_ITSELF, 1);
-    add_step(b, MST_STEP_LEAVE, 0, 0, 0);
+    wait_for(b, own_end(b, MST_END_SERVER_ITSELF), 1);
+    add_step(b, MST_STEP_LEAVE, front->gate, 0, 0);
     add_step(b, MST_STEP_WAIT, 0, MST_END_OUTSIDE, 1);
     if (r->tool_gate != SIZE_MAX) {
         add_step(b, MST_STEP_ENTER, r->tool_gate, 0, 0);

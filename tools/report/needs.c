@@ -14,7 +14,7 @@
 /* What people read of a need. */
 struct row {
     char name[NAME_MAX];
-    char wanted[48], advised[32];   /* "20", "more than 9", "as it is" */
+    char wanted[48], enough[32], advised[32];   /* "20", "more than 9", "as it is" */
     const char *bound;
 };
 
@@ -50,6 +50,15 @@ static void say_advised(char *text, size_t size, const struct mst_need *need)
         snprintf(text, size, "more");
 }
 
+/* Of workers that ran out it is the limit to set. */
+static void say_enough(char *text, size_t size, const struct mst_need *need)
+{
+    uint64_t enough = need->ran_out ? need->advised : need->enough;
+
+    snprintf(text, size, "%s", need->why_not != NULL || enough == MST_UNKNOWN ? "-" :
+                               mst_format_count(enough).text);
+}
+
 static struct row row_of(const struct mst_need *need)
 {
     const char *called = mst_summary_called(need->server);
@@ -61,6 +70,7 @@ static struct row row_of(const struct mst_need *need)
              need->wanted == MST_UNKNOWN && need->why_not == NULL ? "more than " : "",
              mst_format_count(need->wanted != MST_UNKNOWN || need->why_not != NULL ?
                               need->wanted : has_now(need)).text);
+    say_enough(row.enough, sizeof row.enough, need);
     say_advised(row.advised, sizeof row.advised, need);
     row.bound = need->why_not != NULL ? "cannot tell" : bounds[need->bound];
     return row;
@@ -106,6 +116,7 @@ static void put_need(struct mst_doc_table *t, const struct mst_need *need)
     mst_doc_number(t, need->limit);
     mst_doc_number(t, need->max_busy);
     mst_doc_words(t, "%s", row.wanted);
+    mst_doc_words(t, "%s", row.enough);
     mst_doc_number(t, need->memory_bytes);
     mst_doc_words(t, "%s", row.advised);
     mst_doc_words(t, "%s", row.bound);
@@ -131,6 +142,7 @@ static void put_group(struct mst_doc_table *t, const struct mst_summary *s, bool
     mst_doc_known(t, all.limit);
     mst_doc_blank(t);
     mst_doc_known(t, all.wanted);
+    mst_doc_blank(t);
     mst_doc_known(t, all.memory_bytes);
 }
 
@@ -141,7 +153,8 @@ void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s)
         { "limit", "now", "limit", .quantity = MST_QUANTITY_COUNT },
         { "busy", "at most", "busy, most", .quantity = MST_QUANTITY_COUNT },
         { "wanted", .quantity = MST_QUANTITY_COUNT },
-        { "memory", "for that", "memory", .quantity = MST_QUANTITY_BYTES },
+        { "enough", .quantity = MST_QUANTITY_COUNT },
+        { "memory", "for wanted", "memory", .quantity = MST_QUANTITY_BYTES },
         { "set to", .quantity = MST_QUANTITY_COUNT },
         { "bounded by", .kind = MST_DOC_WORDS },
     };
@@ -151,8 +164,9 @@ void mst_needs_put(const struct mst_doc *doc, const struct mst_summary *s)
     if (s->need_count == 0)
         return;
     mst_doc_explain(doc, "Of each server: how many workers its requests wanted at once, those that "
-                    "waited included (where none did: how many were busy at most), the limit to "
-                    "set, and what bounds it. A load of several servers is not simulated.");
+                    "waited included (where none did: how many were busy at most), how many are "
+                    "enough for this load where the other workers do not run out (simulated), the "
+                    "limit to set, and what bounds it.");
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     put_group(&t, s, false);
     put_group(&t, s, true);
@@ -185,6 +199,7 @@ static void put_json_need(struct mst_json *j, const struct mst_need *need)
     mst_json_count(j, "max_busy", need->max_busy);
     put_json_bool(j, "ran_out", need);
     mst_json_count(j, "wanted", need->wanted);
+    mst_json_count(j, "enough", need->enough);
     mst_json_count(j, "advised", need->advised);
     mst_json_count(j, "memory_bytes", need->memory_bytes);
     mst_json_string(j, "bound", mst_bound_names[need->bound]);

@@ -11,6 +11,7 @@
 #include "doc/table.h"
 #include "findings/demand.h"
 #include "findings/foresight.h"
+#include "memory/pool.h"
 #include "render/json_writer.h"
 
 /* ---- numbers ----------------------------------------------------------------------- */
@@ -130,7 +131,7 @@ static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *
     const struct mst_forecast *now = &w->prediction->now;
     size_t i;
 
-    for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++) {
+    for (i = 0; i < w->recorded->system.end_count; i++) {
         const struct mst_model_end *end = &w->recorded->system.ends[i];
 
         if (mst_model_is_busier(w->prediction, then, i))
@@ -140,6 +141,15 @@ static void say_busier_ends(const struct mst_doc *doc, const struct mst_whatif *
                               mst_format_real(then->at_ends[i]).text,
                               mst_format_real(now->at_ends[i]).text);
     }
+}
+
+/* Of one of several servers; unknown where the simulation does not come to what it measured. */
+static struct mst_model_estimate server_then(const struct mst_whatif *w, size_t view,
+                                             enum mst_measure measure)
+{
+    if (mst_model_is_off(w->prediction, view))
+        return (struct mst_model_estimate){ NAN, NAN, NAN };
+    return mst_model_estimate_for(w->prediction, view, &w->then[0], measure);
 }
 
 /* ---- text -------------------------------------------------------------------------- */
@@ -159,7 +169,7 @@ static void put_one(const struct mst_doc *doc, const struct mst_whatif *w)
 
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
     for (i = 0; i < MST_MEASURE_COUNT; i++) {
-        double now = w->recorded->measured[i];
+        double now = w->recorded->view->measured[i];
         struct mst_model_estimate e = mst_model_estimate_of(w->prediction, then,
                                                             (enum mst_measure)i);
 
@@ -170,6 +180,58 @@ static void put_one(const struct mst_doc *doc, const struct mst_whatif *w)
         mst_doc_words(&t, "%s", interval(&e, (enum mst_measure)i, text, sizeof text));
     }
     mst_doc_table_end(&t, doc, "Now and then", "numbers");
+}
+
+/* The one of several servers whose numbers are told; NULL: they are all servers'. */
+static const char *whose_name(const struct mst_model_run *r)
+{
+    return r->server_count > 1 && r->view->server != NULL ? mst_summary_called(r->view->server)
+                                                          : NULL;
+}
+
+/* ", numbers of web1 alone". */
+static const char *whose(const struct mst_model_run *r)
+{
+    if (r->server_count < 2)
+        return "";
+    return r->view->server == NULL ? ", numbers of all servers together" :
+           mst_pool_printf(r->pool, ", numbers of %s alone", whose_name(r));
+}
+
+/* Of several servers each one's own: a client that waits for one of them sends nothing to the
+ * others. */
+static void put_servers(const struct mst_doc *doc, const struct mst_whatif *w)
+{
+    static const struct mst_doc_column columns[] = {
+        { "of each server", .kind = MST_DOC_LABEL },
+        { "requests per second", .kind = MST_DOC_NUMBER, .word = "per s" },
+        { "then", .kind = MST_DOC_NUMBER },
+        { "p50", .kind = MST_DOC_NUMBER },
+        { "then", .kind = MST_DOC_NUMBER },
+        { "p95", .kind = MST_DOC_NUMBER },
+        { "then", .kind = MST_DOC_NUMBER },
+    };
+    static const enum mst_measure shown[] = { MST_MEASURE_RATE, MST_MEASURE_P50, MST_MEASURE_P95 };
+    const struct mst_model_run *r = w->recorded;
+    struct mst_doc_table t;
+    size_t i, k;
+
+    if (r->server_count < 2)
+        return;
+    mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
+    for (i = 1; i < r->view_count; i++) {
+        mst_doc_row(&t, MST_STYLE_PLAIN);
+        mst_doc_words(&t, "%s", mst_summary_called(r->views[i].server));
+        for (k = 0; k < sizeof shown / sizeof *shown; k++) {
+            double now = r->views[i].measured[shown[k]];
+            double then = server_then(w, i, shown[k]).value;
+
+            mst_doc_real(&t, now, number(shown[k], now).text);
+            mst_doc_real(&t, then, number(shown[k], then).text);
+        }
+    }
+    mst_doc_table_end(&t, doc, "Of each server", "numbers");
+    mst_doc_space(doc);
 }
 
 static void put_uses(const struct mst_doc *doc, const struct mst_whatif *w)
@@ -243,15 +305,16 @@ static void say_fit(const struct mst_doc *doc, const struct mst_whatif *w)
 {
     const struct mst_prediction *p = w->prediction;
     static const enum mst_measure shown[] = { MST_MEASURE_RATE, MST_MEASURE_P50, MST_MEASURE_P95 };
+    const struct mst_forecast_view *seen = mst_model_seen(p, &p->now);
     char text[256] = "";
     size_t i, used = 0;
 
     for (i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (!isnan(w->recorded->measured[shown[i]]))
+        if (!isnan(w->recorded->view->measured[shown[i]]))
             used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %s (%s)",
                                      used > 0 ? ", " : "", measured_as[shown[i]],
-                                     number(shown[i], p->now.medians[shown[i]]).text,
-                                     number(shown[i], w->recorded->measured[shown[i]]).text);
+                                     number(shown[i], seen->medians[shown[i]]).text,
+                                     number(shown[i], w->recorded->view->measured[shown[i]]).text);
     mst_doc_paragraph(doc, MST_STYLE_PLAIN, "The simulation of the run as it was, and in brackets "
                       "what was measured: %s.", text);
 }
@@ -268,21 +331,24 @@ void mst_whatif_put(const struct mst_doc *doc, const struct mst_whatif *w)
             mst_doc_paragraph(doc, MST_STYLE_STRONG, "Nothing is predicted: %s.", p->why_not);
         if (w->recorded->why_not == NULL) {
             say_fit(doc, w);
+        }
+        if (w->recorded->why_not == NULL && !p->hides_clients) {
             mst_doc_paragraph(doc, MST_STYLE_PLAIN, "Something that the recording does not tell "
                               "decided about it: other programs, a cache that filled, a load that "
                               "changed. Record again, for longer, while nothing else runs.");
         }
         return;
     }
-    mst_doc_paragraph(doc, MST_STYLE_STRONG, "What if %s%s%s:", w->changes,
+    mst_doc_paragraph(doc, MST_STYLE_STRONG, "What if %s%s%s%s:", w->changes,
                       w->swept != NULL && w->changes[0] != '\0' ? ", and " : "",
-                      w->swept != NULL ? w->swept : "");
+                      w->swept != NULL ? w->swept : "", whose(w->recorded));
     mst_doc_space(doc);
     if (w->swept != NULL) {
         put_sweep(doc, w);
     } else {
         put_one(doc, w);
         mst_doc_space(doc);
+        put_servers(doc, w);
         put_uses(doc, w);
         mst_doc_space(doc);
         say_limit(doc, "Now", &p->now);
@@ -330,6 +396,15 @@ static void put_outcome(struct mst_json *j, const struct mst_forecast *o)
     mst_json_end(j, ']');
 }
 
+static void put_estimate(struct mst_json *j, const char *key, const struct mst_model_estimate *e)
+{
+    mst_json_begin(j, key, '{');
+    put_real(j, "value", e->value);
+    put_real(j, "low", e->low);
+    put_real(j, "high", e->high);
+    mst_json_end(j, '}');
+}
+
 static void put_then(struct mst_json *j, const char *key, const struct mst_whatif *w, size_t nth)
 {
     size_t i;
@@ -341,15 +416,11 @@ static void put_then(struct mst_json *j, const char *key, const struct mst_whati
         struct mst_model_estimate e = mst_model_estimate_of(w->prediction, &w->then[nth],
                                                    (enum mst_measure)i);
 
-        mst_json_begin(j, mst_measure_names[i], '{');
-        put_real(j, "value", e.value);
-        put_real(j, "low", e.low);
-        put_real(j, "high", e.high);
-        mst_json_end(j, '}');
+        put_estimate(j, mst_measure_names[i], &e);
     }
     put_outcome(j, &w->then[nth]);
     mst_json_begin(j, "busier_ends", '[');
-    for (i = MST_END_FIXED_COUNT; i < w->recorded->system.end_count; i++)
+    for (i = 0; i < w->recorded->system.end_count; i++)
         if (mst_model_is_busier(w->prediction, &w->then[nth], i))
             mst_json_string(j, NULL, w->recorded->system.ends[i].called);
     mst_json_end(j, ']');
@@ -365,6 +436,32 @@ static void put_measures(struct mst_json *j, const char *key, const double *valu
         put_real(j, mst_measure_names[i], values[i]);
 }
 
+/* Of several servers each one's own. */
+static void put_each(struct mst_json *j, const struct mst_whatif *w)
+{
+    const struct mst_model_run *r = w->recorded;
+    size_t i, m;
+
+    if (r->server_count < 2)
+        return;
+    mst_json_begin(j, "servers", '[');
+    for (i = 1; i < r->view_count; i++) {
+        mst_json_begin(j, NULL, '{');
+        mst_json_string(j, "server", mst_summary_called(r->views[i].server));
+        put_measures(j, "now", r->views[i].measured);
+        mst_json_end(j, '}');
+        mst_json_begin(j, "then", '{');
+        for (m = 0; m < MST_MEASURE_COUNT; m++) {
+            struct mst_model_estimate e = server_then(w, i, (enum mst_measure)m);
+
+            put_estimate(j, mst_measure_names[m], &e);
+        }
+        mst_json_end(j, '}');
+        mst_json_end(j, '}');
+    }
+    mst_json_end(j, ']');
+}
+
 void mst_whatif_json(struct mst_sink *sink, const struct mst_whatif *w)
 {
     const struct mst_prediction *p = w->prediction;
@@ -376,17 +473,20 @@ void mst_whatif_json(struct mst_sink *sink, const struct mst_whatif *w)
     mst_json_string(&j, "archive", w->archive);
     mst_json_count(&j, "run", (uint64_t)w->recorded->summary->id);
     mst_json_string(&j, "changes", w->changes);
+    mst_json_string(&j, "server", whose_name(w->recorded));
     mst_json_string(&j, "why_not", why_not);
     if (w->recorded->why_not == NULL) {
         mst_json_bool(&j, "cpus_known", !isnan(w->recorded->cpus));
-        put_measures(&j, "now", w->recorded->measured);
+        put_measures(&j, "now", w->recorded->view->measured);
         put_outcome(&j, &p->now);
         mst_json_end(&j, '}');
-        put_measures(&j, "simulated", p->now.medians);
+        put_measures(&j, "simulated", mst_model_seen(p, &p->now)->medians);
         mst_json_end(&j, '}');
     }
-    if (w->count > 0 && w->swept == NULL)
+    if (w->count > 0 && w->swept == NULL) {
         put_then(&j, "then", w, 0);
+        put_each(&j, w);
+    }
     if (w->swept != NULL) {
         mst_json_string(&j, "swept", w->swept);
         mst_json_begin(&j, "sweep", '[');

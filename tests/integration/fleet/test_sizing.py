@@ -158,9 +158,10 @@ def test_every_format_shows_each(run):
     rows = cells_of(shown["html"])
     for name, need in needs(run).items():
         set_to = str(need["advised"]) if need["advised"] > need["limit"] else "as it is"
-        start = [str(need["limit"]), str(need["max_busy"]), str(need["wanted"]), rows[name][3],
-                 set_to]
-        assert rows[name][:5] == start
+        enough = need["advised"] if need["ran_out"] else need["enough"]
+        start = [str(need["limit"]), str(need["max_busy"]), str(need["wanted"]),
+                 "-" if enough is None else str(enough), rows[name][4], set_to]
+        assert rows[name][:6] == start
         assert f"| {name} | {' | '.join(start)} |" in shown["md"]
         assert re.search(rf"^ +{' +'.join(start)} .* {name}$", shown["text"], re.M)
     # The servers' own times, beside each other.
