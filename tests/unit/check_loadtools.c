@@ -224,6 +224,7 @@ static json_t *read_rows(int which, const struct mst_plan *plan, struct mst_row_
         return json_string(error);
     *totals = sums.totals;
     totals->bad = said.bad;
+    totals->users = mst_rows_users(&said, totals);
     return rows_as_json(count, said.bad, &sums);
 }
 

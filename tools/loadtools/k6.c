@@ -318,6 +318,24 @@ static void fields_of_csv(char *fields[COLUMNS], const struct mst_row_reader *re
                 fields[i] = field;
 }
 
+/* k6 counts once a second. vus_max is how many there are, those that wait for work among them. */
+static void read_users(struct mst_rows_said *said, const char *metric, const char *value)
+{
+    uint64_t n;
+
+    if (strcmp(metric, "iteration_duration") == 0) {
+        n = mst_field_number(value, MST_NS_PER_MS);
+        said->iterations_ns += n != MST_UNKNOWN ? n : 0;
+        return;
+    }
+    n = mst_field_number(value, 1);
+    if ((strcmp(metric, "vus") != 0 && strcmp(metric, "vus_max") != 0) || n == MST_UNKNOWN)
+        return;
+    said->users_least = !said->counts_users || n < said->users_least ? n : said->users_least;
+    said->users_most = n > said->users_most ? n : said->users_most;
+    said->counts_users = true;
+}
+
 static int read_k6_row(struct mst_row_reader *reader, struct mst_client_row *row, char *line)
 {
     static const char part[] = "http_req_";
@@ -338,6 +356,7 @@ static int read_k6_row(struct mst_row_reader *reader, struct mst_client_row *row
         dropped = mst_field_number(fields[VALUE], 1);
         reader->said.dropped += dropped != MST_UNKNOWN ? dropped : 0;
     }
+    read_users(&reader->said, fields[METRIC], fields[VALUE]);
     if (strcmp(fields[METRIC], "http_reqs") == 0)
         return begin_row(reader, row, fields);
     if (reader->has_row && strncmp(fields[METRIC], part, sizeof part - 1) == 0)

@@ -116,6 +116,8 @@ struct mst_row_totals {
     uint64_t first_start_ns, last_end_ns;
     bool     status_unknown;           /* of any row */
     uint64_t bad;                      /* lines that were not rows; set by the reader */
+    uint64_t users;                    /* that were busy all the time; 0: not known; set by the
+                                        * reader */
 };
 
 /* What a file of rows says besides its requests. */
@@ -124,6 +126,10 @@ struct mst_rows_said {
     uint64_t bad;                      /* lines that are not rows (a half-written last one) */
     uint64_t start_step_ns;            /* resolution of starts; 0: the tool's plan says it */
     uint64_t dropped;                  /* iterations that could not begin when they should */
+    /* Virtual users by the tool's own counts, its limit of them among these; all their iterations'
+     * time. */
+    bool     counts_users;
+    uint64_t users_least, users_most, iterations_ns;
     uint64_t cpu_ns, cpu_wall_ns;      /* CPU time of the process, in that time; 0: not known */
     enum mst_rows_end end;
 };
@@ -204,6 +210,10 @@ uint64_t mst_loadtool_failed_besides(const struct mst_loadtool *tool, uint64_t f
 long mst_loadtool_read_rows(const struct mst_loadtool *tool, FILE *rows, uint64_t started_ns,
                             mst_take_row *take, void *context, struct mst_rows_said *said,
                             char error[MST_ERROR_MAX]);
+
+/* How many virtual users there were, each of which made one iteration after the other all the time
+ * from the first request to the last answer. 0: that is not known, or not so. */
+uint64_t mst_rows_users(const struct mst_rows_said *said, const struct mst_row_totals *totals);
 
 /* The adapter that reads a file of rows which begins with that line, by itself: its instants are
  * since 1970. NULL: none. */

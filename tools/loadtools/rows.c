@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define USERS_BUSY 0.9   /* of the time of all; in the rest an iteration ends and one begins */
 #define LINE_MAX_BYTES 16384u   /* a longer one is cut: what is read of it comes first */
 
 /* The next line without its end. 1; 0: there is none; -1: it was not finished. */
@@ -110,6 +111,16 @@ void mst_row_totals_add(struct mst_row_totals *t, const struct mst_client_row *r
         t->non_2xx += row->status < 200 || row->status > 299;
 }
 
+/* Users whose number changes are a ramp, or are called when a request is due. The same number of
+ * users can wait to be called, too: then they are idle for a part of the time. */
+uint64_t mst_rows_users(const struct mst_rows_said *said, const struct mst_row_totals *t)
+{
+    double user_ns = (double)said->users_most * (double)(t->last_end_ns - t->first_start_ns);
+
+    return said->counts_users && said->users_least == said->users_most && said->dropped == 0 &&
+           (double)said->iterations_ns >= USERS_BUSY * user_ns ? said->users_most : 0;
+}
+
 static void failures_from_rows(struct mst_client_result *r, const struct mst_loadtool *tool,
                                const struct mst_plan *plan, const struct mst_row_totals *t,
                                bool ended)
@@ -140,7 +151,8 @@ void mst_client_result_from_rows(struct mst_client_result *r, const struct mst_l
     failures_from_rows(r, tool, plan, t, ended);
     r->requests = t->rows - t->failed;
     r->non_2xx = t->status_unknown ? MST_UNKNOWN : t->non_2xx;
-    r->concurrency = plan->concurrency;
+    r->concurrency = plan->concurrency == MST_UNKNOWN && t->users > 0 ? t->users :
+                     plan->concurrency;
     if (span_ns > 0) {
         r->duration_ns = span_ns;
         r->requests_per_1000s = (uint64_t)((unsigned __int128)r->requests * 1000000000000u /

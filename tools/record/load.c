@@ -303,6 +303,7 @@ static int read_rows(struct collection *c)
         return -1;
     c->has_rows = count >= 0;
     c->totals.bad = said.bad;
+    c->totals.users = mst_rows_users(&said, &c->totals);
     if (count >= 0 && said.bad == 0)
         return 0;
     if (count >= 0)
