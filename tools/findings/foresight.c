@@ -2,8 +2,10 @@
 #include "findings/foresight.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "findings/rules.h"
 #include "findings/say.h"
 #include "memory/pool.h"
@@ -31,15 +33,26 @@ static void find_waits_of_others(struct mst_inquiry *q)
     q->b = of_front;
 }
 
-static bool make_run(struct mst_foresight *f, struct mst_inquiry *q)
+/* On copies: a rule that asks can hold a finding. */
+static bool make_run_of_several(struct mst_foresight *f, struct mst_inquiry *q)
 {
-    size_t findings = q->s->finding_count;
+    struct mst_finding *own = q->s->findings;
+    size_t count = q->s->finding_count;
     bool made;
 
-    if (q->b.fleet)
-        find_waits_of_others(q);
+    q->s->findings = NULL;
+    q->s->finding_count = 0;
+    while (q->s->finding_count < count) {
+        const struct mst_finding *next = &own[q->s->finding_count];
+
+        *(struct mst_finding *)mst_append(&q->s->findings, &q->s->finding_count,
+                                          sizeof *next) = *next;
+    }
+    find_waits_of_others(q);
     made = mst_model_run_make(&f->run, q->s, q->db, f->pool);
-    q->s->finding_count = findings;
+    free(q->s->findings);
+    q->s->findings = own;
+    q->s->finding_count = count;
     return made;
 }
 
@@ -47,9 +60,12 @@ static struct mst_foresight *begin(struct mst_inquiry *q)
 {
     apr_pool_t *pool = mst_pool_new(NULL);
     struct mst_foresight *f = apr_pcalloc(pool, sizeof *f);
+    bool made;
 
     f->pool = pool;
-    if (!make_run(f, q)) {
+    made = q->b.fleet ? make_run_of_several(f, q) :
+                        mst_model_run_make(&f->run, q->s, q->db, f->pool);
+    if (!made) {
         q->failed = true;
         f->prediction.why_not = "the archive cannot be read";
     } else if (f->run.why_not != NULL || isnan(f->run.cpus)) {
