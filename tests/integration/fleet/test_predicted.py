@@ -71,15 +71,19 @@ def told(archive, *options):
 
 def record_predictable(parent, *children):
     """A recording that the model reproduces, of each server, too. Other programs can disturb it so
-    much that nothing is predicted from it: then it is made again, at most four times."""
-    for attempt in range(5):
+    much that nothing is predicted from it: then it is made again, at most seven times."""
+    why = []
+    for attempt in range(8):
         directory = parent / f"{children}-{attempt}"
         directory.mkdir()
         archive = record(directory, children, ab)
-        if all(ask(archive, "--load", "x1", *of, status=None).returncode == 0
-               for of in ((), ("--server", "web1"), ("--server", "web2"))):
+        refused = [done.stderr + done.stdout for done in (
+            ask(archive, "--load", "x1", *of, status=None)
+            for of in ((), ("--server", "web1"), ("--server", "web2"))) if done.returncode != 0]
+        if not refused:
             return archive
-    raise AssertionError("no recording of 5 can be simulated")
+        why += refused
+    raise AssertionError("no recording of 8 can be simulated:\n" + "\n".join(why))
 
 
 @pytest.fixture(scope="module")
