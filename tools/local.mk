@@ -52,6 +52,7 @@ libmpmstat_tool_la_SOURCES = \
 	tools/analysis/read_generators.c \
 	tools/analysis/read_at_once.c \
 	tools/analysis/read_ends.c \
+	tools/analysis/read_php_cgi.c \
 	tools/analysis/read_requests.c \
 	tools/analysis/read_resources.c \
 	tools/analysis/read_servers.c \

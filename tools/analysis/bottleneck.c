@@ -87,15 +87,27 @@ bool mst_pool_is_short(const struct mst_summary_server *server, const struct mst
 }
 
 /* Where the limit of PHP's workers is not known (this PHP is not FPM, or FPM's configuration was
- * not found), a number that stayed the same for the whole load tells it. */
+ * not found), a number that stayed the same for the whole load tells it. A process that is started
+ * for its request has no limit. */
 bool mst_summary_all_busy(const struct mst_summary_server *server)
 {
-    if (server->max_busy == MST_UNKNOWN || server->max_busy == 0)
+    if (server->max_busy == MST_UNKNOWN || server->max_busy == 0 ||
+        server->sapi_kind == MST_SAPI_CGI)
         return false;
     if (server->workers_limit != MST_UNKNOWN)
         return server->max_busy >= server->workers_limit;
     return mst_summary_is_php(server) && server->mean_busy_milli != MST_UNKNOWN &&
            server->mean_busy_milli >= server->max_busy * MST_CONSTANT_BUSY_MILLI;
+}
+
+const char *mst_workers_directive(const struct mst_summary_server *server)
+{
+    if (!mst_summary_is_php(server) || server->sapi_kind == MST_SAPI_MOD_PHP)
+        return "MaxRequestWorkers";
+    if (server->sapi_kind == MST_SAPI_FCGID)
+        return "FcgidMaxProcesses and FcgidMaxProcessesPerClass";
+    return server->sapi == NULL || server->sapi_kind == MST_SAPI_FPM ?
+           "pm.max_children" : "the number of PHP's processes";
 }
 
 bool mst_mostly_in(const struct mst_summary_server *server, enum mst_state state)

@@ -13,6 +13,9 @@ uint64_t mst_mean_wait_ns(const struct mst_summary_server *server);
 /* The times that requests waited for a PHP worker. */
 const struct mst_summary_times *mst_php_wait(const struct mst_summary_server *server);
 
+/* What sets the number of its workers, for "Set %s to 20". */
+const char *mst_workers_directive(const struct mst_summary_server *server);
+
 /* Whether all workers were busy and requests waited, but not longer than the kernel's clock can
  * measure. */
 bool mst_waits_are_too_short(const struct mst_summary_server *server);

@@ -343,5 +343,5 @@ bool mst_summary_read_servers(struct mst_summary *s, sqlite3 *db)
     for (i = 0; i < s->server_count; i++)
         if (s->servers[i].joined > s->servers[i].requests)
             s->servers[i].joined = s->servers[i].requests;
-    return true;
+    return mst_summary_read_php_cgi(s, db);
 }

@@ -33,6 +33,9 @@ bool mst_summary_account(struct mst_summary_server *server);
 /* read_ends.c: calls of other ends, for read_servers.c. */
 bool mst_summary_read_ends(struct mst_summary_server *server, sqlite3 *db);
 
+/* read_php_cgi.c: how php-cgi gets its processes, for read_servers.c: all servers were read. */
+bool mst_summary_read_php_cgi(struct mst_summary *s, sqlite3 *db);
+
 /* read_resources.c: limits and what was used of them, for read_servers.c and read.c. */
 bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db,
                                 const struct mst_summary *run);

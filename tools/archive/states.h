@@ -50,8 +50,15 @@ enum mst_step_state mst_step_state_of(const char *word);
 /* programs.owner; MST_PROC_OWNER_COUNT where it is none of the words (NULL: older archives). */
 enum mst_proc_owner mst_proc_owner_of(const char *word);
 
-/* servers.sapi has PHP's own word. With these two it is known which program owns the workers. */
-enum mst_sapi { MST_SAPI_OTHER, MST_SAPI_MOD_PHP, MST_SAPI_FPM };
+/* servers.sapi has PHP's own word, of which two tell what owns the workers. php-cgi says the same
+ * under everything; its run tells the rest (analysis/read_php_cgi.c). */
+enum mst_sapi {
+    MST_SAPI_OTHER,
+    MST_SAPI_MOD_PHP,
+    MST_SAPI_FPM,
+    MST_SAPI_FCGID,   /* php-cgi that mod_fcgid starts and keeps */
+    MST_SAPI_CGI      /* php-cgi that is started for each request */
+};
 enum mst_sapi mst_sapi_of(const char *word);
 
 #endif

@@ -157,8 +157,8 @@ static void find_churn(struct mst_inquiry *q, const struct mst_summary_server *s
     uint64_t exits = mst_known(server->exits);
     struct mst_finding *f;
 
-    if (mst_known(server->restarts) > 0)
-        return;   /* a stop ends all of them */
+    if (mst_known(server->restarts) > 0 || server->sapi_kind == MST_SAPI_CGI)
+        return;   /* a stop ends all of them, and a CGI ends with its request */
     if (exits >= MST_CHURN_EXITS_MIN)
         exits = mst_subtract_saturated(exits, mst_restart_exits(q, server));
     if (exits < MST_CHURN_EXITS_MIN ||

@@ -105,7 +105,7 @@ static struct mst_need *add_need(struct mst_inquiry *q, const struct mst_summary
     }
     need->server = server;
     need->pool = pool;
-    need->directive = mst_summary_is_php(server) ? "pm.max_children" : "MaxRequestWorkers";
+    need->directive = mst_workers_directive(server);
     need->limit = pool != NULL ? pool->workers_limit : server->workers_limit;
     need->max_busy = pool != NULL ? pool->max_busy : server->max_busy;
     need->wanted = need->advised = need->enough = need->memory_bytes = MST_UNKNOWN;

@@ -344,6 +344,34 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
                    too_few[0] != '\0' ? " Set pm.max_children higher, too." : "");
 }
 
+void mst_say_cgi_processes(struct mst_finding *f)
+{
+    MST_TEXT(f, "Each request started a PHP process of its own (CGI), and waited %s until PHP ran in "
+             "it: %s of its time.",
+             mst_format_time(mst_finding_number(f, "wait_mean_ns")).text,
+             mst_format_percent(f->share_milli).text);
+    MST_ACTION(f, "Use PHP-FPM, or mod_fcgid: their processes stay for the next request.");
+}
+
+void mst_say_fcgid_waits(struct mst_finding *f, const struct mst_budget *b, bool forked)
+{
+    uint64_t wanted = mst_finding_number(f, "wanted");
+    char when[96], above[64] = "";
+
+    say_below_limit(when, b->php, b->php->phases[MST_PHASE_PHP_WAIT].sum_ns);
+    MST_TEXT(f, "Requests waited for PHP's workers (%s of their time)%s: where mod_fcgid finds no "
+             "free process, the request sleeps for a whole second before it looks again. %s did, "
+             "for up to %s.", mst_format_percent(f->share_milli).text, when,
+             mst_format_count(f->requests).text,
+             mst_format_time(mst_finding_number(f, "longest_ns")).text);
+    if (wanted != MST_UNKNOWN)
+        mst_say(above, sizeof above, ", %" PRIu64 " in this load", wanted);
+    MST_ACTION(f, "Set %s above the number of requests at once%s, so that each finds a free "
+               "process.%s Or use PHP-FPM: it hands a request over as soon as a process is free.",
+               mst_workers_directive(b->php), above, forked ? " Let mod_fcgid start them as they "
+               "are wanted: FcgidSpawnScore 0, FcgidTerminationScore 0." : "");
+}
+
 void mst_advise_connections(struct mst_finding *f)
 {
     MST_ACTION(f, "Remove enablereuse=on from ProxyPass or <Proxy>: mod_proxy_fcgi closes each "

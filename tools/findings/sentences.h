@@ -78,6 +78,9 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b);
 /* in_apache: they had not come to PHP. */
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked,
                              bool in_apache);
+void mst_say_cgi_processes(struct mst_finding *f);
+/* forked: processes were started meanwhile. */
+void mst_say_fcgid_waits(struct mst_finding *f, const struct mst_budget *b, bool forked);
 /* Both are means of workers, in thousandths: those with a connection, those with a request. */
 void mst_say_php_connections(struct mst_finding *f, const struct mst_budget *b,
                              uint64_t connections_milli, uint64_t busy_milli);

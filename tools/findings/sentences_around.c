@@ -689,7 +689,7 @@ void mst_say_odd_in(struct mst_finding *f, const struct mst_summary_server *serv
     switch (which) {
     case MST_ODD_LIMIT:
         mst_say(text, room, " It has %" PRIu64 " workers (%s) where most have %" PRIu64 ".", value,
-                is_php ? "pm.max_children" : "MaxRequestWorkers", usual);
+                mst_workers_directive(server), usual);
         break;
     case MST_ODD_TIME:
         mst_say(text, room, " Half of its requests took %s or more; usual is %s.",

@@ -126,7 +126,7 @@ static bool is_of_workers(enum mst_code code)
 {
     return code == MST_CODE_APACHE_WORKERS || code == MST_CODE_PHP_WORKERS ||
            code == MST_CODE_APACHE_SPAWNING || code == MST_CODE_PHP_SPAWNING ||
-           code == MST_CODE_CANNOT_TELL;
+           code == MST_CODE_FCGID_WAITS || code == MST_CODE_CANNOT_TELL;
 }
 
 /* What is said of that wait without the stall is no headline. The findings about the slowest

@@ -67,14 +67,16 @@ static void note_ledger(struct mst_finding *f, const struct mst_workers_plan *pl
 /* Action and prediction of a finding that workers ran out. pool: of an FPM; NULL: it has none of
  * that name, or several that share the workers. */
 static void note_plan(struct mst_finding *f, const struct mst_workers_plan *plan,
-                      const struct mst_summary_server *server, const char *pool,
-                      const char *directive)
+                      const struct mst_summary_server *server, const char *pool)
 {
+    const char *directive = mst_workers_directive(server);
+
     if (plan->why_not == NULL) {
         mst_found_number(f, "workers_advised", plan->workers);
         mst_found_number(f, "wanted", plan->wanted);
         note_foreseen(f, &plan->foreseen);
-        note_ledger(f, plan, pool, directive);
+        if (!mst_summary_is_php(server) || server->sapi_kind == MST_SAPI_FPM)
+            note_ledger(f, plan, pool, directive);
         mst_found_number(f, "predicted_cpu_milli", plan->cpu_then_milli);
         mst_found_number(f, "start_servers_too", mst_summary_spawns(server) ? 1 : MST_UNKNOWN);
     }
@@ -82,13 +84,12 @@ static void note_plan(struct mst_finding *f, const struct mst_workers_plan *plan
 }
 
 static void plan_workers(struct mst_inquiry *q, struct mst_finding *f,
-                         const struct mst_summary_server *server, const char *directive)
+                         const struct mst_summary_server *server)
 {
     struct mst_workers_plan plan;
 
     mst_plan_workers(&plan, q, server);
-    note_plan(f, &plan, server, server->pool_count == 1 ? server->pools[0].label : NULL,
-              directive);
+    note_plan(f, &plan, server, server->pool_count == 1 ? server->pools[0].label : NULL);
 }
 
 /* Whether the limit is too low as well for the load of a server that started its processes too
@@ -126,7 +127,7 @@ static void find_apache(struct mst_inquiry *q)
     note_workers(f, q->b.front);
     mst_found_number(f, "queue_mean_ns", q->b.front->phases[MST_PHASE_QUEUE].mean_ns);
     mst_say_apache_workers(f, &q->b);
-    plan_workers(q, f, q->b.front, "MaxRequestWorkers");
+    plan_workers(q, f, q->b.front);
 }
 
 /* Whether a sample during the load is as `condition` says; :share and :factor are set. */
@@ -286,7 +287,7 @@ static void find_php(struct mst_inquiry *q)
     mst_found_number(f, "wait_mean_ns", mst_php_wait(q->b.front)->mean_ns);
     mst_say_php_workers(f, &q->b);
     note_work_after_answers(q, f);
-    plan_workers(q, f, php, "pm.max_children");
+    plan_workers(q, f, php);
 }
 
 /* Requests that Apache gave up after its own time-out wait on in PHP's queue: PHP knows for how
@@ -315,7 +316,7 @@ static bool find_php_of_lost_requests(struct mst_inquiry *q)
     mst_found_number(f, "wait_mean_ns", wait->mean_ns);
     mst_found_number(f, MST_LOST_BY_APACHE, 1);
     mst_say_php_workers_late(f, php);
-    plan_workers(q, f, php, "pm.max_children");
+    plan_workers(q, f, php);
     return true;
 }
 
@@ -339,7 +340,7 @@ static void find_pool(struct mst_inquiry *q, const struct mst_summary_pool *pool
     mst_found_number(f, "limit_reached", pool->limit_reached);
     mst_say_pool(f, &q->b, pool);
     mst_plan_pool(&plan, q, pool);
-    note_plan(f, &plan, q->b.php, pool->label, "pm.max_children");
+    note_plan(f, &plan, q->b.php, pool->label);
 }
 
 static bool find_pools(struct mst_inquiry *q)
@@ -468,6 +469,57 @@ static void find_php_below_limit(struct mst_inquiry *q)
         mst_note_halted(q, f);
 }
 
+/* Each request waits for the start of its own process: there is no number of them that could be too
+ * low. */
+static void find_cgi_processes(struct mst_inquiry *q)
+{
+    struct mst_finding *f = mst_found(q, MST_CODE_CGI_PROCESSES, MST_CERTAIN,
+                                      q->b.ns[MST_PART_PHP_WAIT]);
+
+    f->of = q->b.php;
+    mst_found_number(f, "wait_mean_ns", mst_php_wait(q->b.front)->mean_ns);
+    mst_say_cgi_processes(f);
+}
+
+/* mod_fcgid lets a request that finds no free process sleep for a second before it looks again
+ * (handle_request in its fcgid_bridge.c), also where one is free at once: waits of whole seconds,
+ * while processes are idle. */
+static bool find_fcgid_waits(struct mst_inquiry *q)
+{
+    static const char waits[] =
+        "SELECT total(wait_ns) AS waited, coalesce(sum(wait_ns >= 900000000), 0) AS \"long\", "
+        "coalesce(sum(wait_ns >= 900000000 AND wait_ns % 1000000000 < 100000000), 0) AS whole, "
+        "total(CASE WHEN wait_ns >= 900000000 AND wait_ns % 1000000000 < 100000000 THEN wait_ns "
+        "END) AS whole_ns, coalesce(max(wait_ns), 0) AS longest " MST_FROM_PHPS_REQUESTS;
+    const struct mst_summary_server *php = q->b.php;
+    struct mst_query row;
+    uint64_t whole, longest_ns = 0, at_once = q->b.front->at_once_p99;
+    struct mst_finding *f;
+    bool is_so = false;
+
+    if (php->sapi_kind != MST_SAPI_FCGID)
+        return false;
+    row = mst_query_ask(q->db, waits, php->id);
+    if (mst_query_next(&row)) {
+        whole = mst_row_number(&row, "whole");
+        longest_ns = mst_row_number(&row, "longest");
+        is_so = whole >= MST_WHOLE_SECONDS_MIN &&
+                mst_milli(whole, mst_row_number(&row, "long")) >= MST_WHOLE_SECONDS_MILLI &&
+                2 * mst_row_real(&row, "whole_ns") >= mst_row_real(&row, "waited");
+    }
+    q->failed |= !mst_query_done(&row);
+    if (!is_so)
+        return false;
+    f = mst_found(q, MST_CODE_FCGID_WAITS, MST_CERTAIN, q->b.ns[MST_PART_PHP_WAIT]);
+    f->of = php;
+    f->requests = whole;
+    note_workers(f, php);
+    mst_found_number(f, "longest_ns", longest_ns);
+    mst_found_number(f, "wanted", at_once);
+    mst_say_fcgid_waits(f, &q->b, mst_known(php->forks) > 0);
+    return true;
+}
+
 /* A PHP behind another server than Apache does not know when requests were handed to it.
  * Connections that its accept queue held are such requests. */
 static void find_php_by_its_queue(struct mst_inquiry *q)
@@ -488,7 +540,7 @@ static void find_php_by_its_queue(struct mst_inquiry *q)
     note_workers(f, php);
     mst_found_number(f, "queue", php->max_listen_queue);
     mst_say_php_queued(f, php);
-    plan_workers(q, f, php, "pm.max_children");
+    plan_workers(q, f, php);
 }
 
 void mst_find_workers(struct mst_inquiry *q)
@@ -497,10 +549,12 @@ void mst_find_workers(struct mst_inquiry *q)
 
     if (php_queue_overflowed(&q->b))
         find_php_queue(q);
-    if (php && !pools && mst_summary_is_short(q->b.php))
+    if (php && q->b.php->sapi_kind == MST_SAPI_CGI)
+        find_cgi_processes(q);
+    else if (php && !pools && mst_summary_is_short(q->b.php))
         find_php(q);
     else if (!pools && !find_php_in_uploads(q) && !find_php_bound(q) &&
-             !find_php_of_lost_requests(q) && php)
+             !find_php_of_lost_requests(q) && php && !find_fcgid_waits(q))
         find_php_below_limit(q);
     find_php_by_its_queue(q);
     if (mst_starved_by_keepalive(q->b.front)) {
