@@ -1,20 +1,25 @@
 #!/usr/bin/python3
 """Asks mpmstat capacity what servers take, and measures each load beside it: make check-capacity.
 
-Each case is a server whose limit is known. The witness is a full sweep: ab with one number of clients
-after the other. The knee of the sweep is where the line through its rates reaches nine tenths of the
-highest one; capacity's knee is right where the place that it says is within a tenth, or one client,
-of that. The exit status is 1 where a knee, a rate or the name of a limit is wrong.
+Each case is a server whose limit is known. The witness is a full sweep before it and another one
+after it: ab with one number of clients after the other. The knee of a sweep is where the line through
+its rates reaches nine tenths of the highest one; capacity's knee is right where the place that it says
+is within a tenth, or one client, of a place between the two. The same holds of the rate, of which
+recording costs a part: that is measured, too, by turns. A server that does not hold its rate has no
+capacity: there it must be said. The exit status is 1 where a knee, a rate or the name of a limit is
+wrong.
 """
 import argparse
 import json
+import math
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Callable
@@ -30,7 +35,8 @@ from fpm import FPM                   # noqa: E402
 from network import Narrow            # noqa: E402
 
 NEARLY, TENTH = 0.9, 0.1    # as in capacity/search.c
-SWEEP_SECONDS = 3
+SWEEP_SECONDS = 2
+COST_TURNS = 2
 BEYOND = "client-beyond-server"    # the limit is not at the server
 FEW = (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 20, 24)
 WORKERS = 8
@@ -196,6 +202,23 @@ def knee_of(rates):
         before, rate_before = clients, rate
 
 
+def recording_cost(site, clients):
+    """The part of the rate that is left while it is recorded."""
+    targets = [word for target in site.targets for word in ("-t", str(target))]
+    alone = recorded = 0
+    with tempfile.TemporaryDirectory(prefix="mpmstat-cost-") as scratch:
+        archive = f"{scratch}/cost.db"
+        for _ in range(COST_TURNS):
+            alone += ab_rate(site, clients, SWEEP_SECONDS)
+            subprocess.run([*site.at_client, str(build.TOOL), "record", "-q", "-o", archive,
+                            *targets, "--", "ab", "-q", "-l", "-t", str(SWEEP_SECONDS), "-n",
+                            "1000000", "-c", str(clients), site.url], check=True, timeout=120)
+        with closing(sqlite3.connect(archive)) as db:
+            [(recorded,)] = db.execute("SELECT total(requests_per_1000s) / 1000 "
+                                       "FROM client_results")
+    return recorded / alone
+
+
 # ---- what came of it ---------------------------------------------------------------------------
 
 def capacity(site, archive, tool):
@@ -208,35 +231,46 @@ def capacity(site, archive, tool):
     return json.loads(done.stdout), time.monotonic() - began
 
 
-def faults(found, case, rates):
-    """What capacity says otherwise than the sweep, and than the server was built."""
+@dataclass
+class Witness:
+    """The knees and the best rates of the sweeps, in ascending order, and what recording leaves."""
+    knees: list
+    best: list
+    cost: float
+
+
+def is_near(value, low, high, least=0.0):
+    return min(low * (1 - TENTH), low - least) <= value <= max(high * (1 + TENTH), high + least)
+
+
+def faults(found, case, witness):
+    """What capacity says otherwise than the sweeps, and than the server was built."""
     code = found["limit"] and found["limit"]["code"]
     wrong = [f"limit: {case.limit}"] if case.limit not in (None, code) else []
     if case.limit == BEYOND and not found["at_least"]:
         wrong.append("not at least")
-    if not rates:
+    if witness is None or found["held"] is False:
         return wrong
-    knee, best = knee_of(rates)
-    near = max(1, TENTH * knee)
-    if abs(found["requests_per_second"] / best - 1) > TENTH:
+    low, high = witness.best
+    if not is_near(found["requests_per_second"], low * min(1, witness.cost), high):
         wrong.append("rate")
-    if not found["at_least"] and not (
-            found["knee"]["low"] - near <= knee <= found["knee"]["high"] + near):
+    if not found["at_least"] and not is_near(found["knee"]["clients"], *witness.knees, 1):
         wrong.append("knee")
     return wrong
 
 
-def row(case, found, taken, rates):
-    knee, best = knee_of(rates) if rates else (None, None)
+def row(case, found, taken, witness):
     mine = found["knee"]
+    swept = ("-", "-", "-") if witness is None else (
+        f"{witness.knees[0]:.1f} to {witness.knees[1]:.1f}",
+        f"{witness.best[0]:.3g} to {witness.best[1]:.3g}", f"{1 - witness.cost:.0%}")
+    wrong = faults(found, case, witness)
     cells = [case.name,
-             f"{mine['clients']} ({mine['low']} to {mine['high']})" if mine else "-",
-             f"{knee:.1f}" if knee else "-",
+             f"{mine['clients']} ({mine['low']} to {mine['high']})" if mine else "-", swept[0],
              (">= " if found["at_least"] else "") + f"{found['requests_per_second'] or 0:.3g}",
-             f"{best:.3g}" if best else "-",
-             found["limit"]["code"] if found["limit"] else "-",
+             swept[1], swept[2], found["limit"]["code"] if found["limit"] else "-",
              f"{len(found['levels'])} in {taken / 60:.1f} min",
-             ", ".join(faults(found, case, rates)) or "right"]
+             ", ".join(wrong) or ("not held" if found["held"] is False else "right")]
     return "| " + " | ".join(cells) + " |"
 
 
@@ -249,17 +283,22 @@ def main():
     with tempfile.TemporaryDirectory(prefix="mpmstat-capacity-") as scratch:
         directory = o.keep or Path(scratch)
         directory.mkdir(exist_ok=True)
-        print("| server | knee in clients | of the sweep | requests/s | of the sweep | limit | "
-              "levels | |\n|---|---|---|---|---|---|---|---|")
+        print("| server | knee in clients | of the sweeps | requests/s | of the sweeps | recording "
+              "costs | limit | levels | |\n|---|---|---|---|---|---|---|---|---|")
         for case in CASES:
             if o.names and not any(name in case.name for name in o.names):
                 continue
             with case.start() as site:
                 archive = directory / f"{re.sub(r'[^a-z0-9]+', '-', case.name.lower())}.db"
+                before = knee_of(sweep(site, case.loads)) if case.loads else None
                 found, taken = capacity(site, archive, case.tool)
-                rates = sweep(site, case.loads) if case.loads else []
-            print(row(case, found, taken, rates), flush=True)
-            wrong += bool(faults(found, case, rates))
+                witness = None
+                if before:
+                    after = knee_of(sweep(site, case.loads))
+                    witness = Witness(sorted([before[0], after[0]]), sorted([before[1], after[1]]),
+                                      recording_cost(site, math.ceil(after[0])))
+            print(row(case, found, taken, witness), flush=True)
+            wrong += bool(faults(found, case, witness))
     print(f"\n{wrong} wrong.")
     sys.exit(1 if wrong else 0)
 

@@ -1,6 +1,7 @@
 """What ran out: workers of Apache, HTTP/2 and PHP, queues, connections, descriptors, ports."""
 from pathlib import Path
 
+import fcgid
 import pages
 from judge import case
 
@@ -183,6 +184,21 @@ def each_php_child_serves_one_request(stage):
     apache = stage.apache("event", stock=True, fpm=stage.fpm(5, "pm = static",
                                                              pool="pm.max_requests = 1"))
     return stage.record(*stage.ab(apache.page("quick.php", pages.QUICK), 5, 250))
+
+
+@case("cgi-processes", never="php-workers php-spawning child-churn requests-died",
+      maybe="cpu application-cpu", light=True)
+def php_as_plain_cgi(stage):
+    page = stage.php_cgi(fcgid.cgi() + "SetEnv PHPRC {ini}\n", pages.QUICK, "cgi", "actions")
+    return stage.record(*stage.ab(page, 2, 100))
+
+
+@case("fcgid-waits", never="php-workers php-spawning", maybe="sleep", light=True)
+def fcgid_sleeps_while_processes_are_idle(stage):
+    """Eight requests at once find four processes; the other four look again a second later."""
+    page = stage.php_cgi(fcgid.fcgid(4) + "FcgidInitialEnv PHPRC {ini}\n", pages.NAP, "fcgid")
+    ab = " ".join(str(word) for word in stage.ab(page, 8, 8))
+    return stage.record("sh", "-c", f"for i in 1 2 3 4; do {ab} || exit 1; done")
 
 
 @case("php-accept-queue php-workers answers-5xx", also="php-accept-queue", maybe="backend")

@@ -19,6 +19,7 @@ SUPPORT = Path(__file__).resolve().parents[1] / "integration" / "support"
 sys.path.insert(0, str(SUPPORT))
 
 import build                       # noqa: E402  (after the path is set)
+import fcgid                       # noqa: E402
 import network                     # noqa: E402
 import pages                       # noqa: E402
 import php                         # noqa: E402
@@ -89,10 +90,7 @@ class Stage:
         if mod_php:
             if mpm != "prefork" or not build.MOD_PHP:
                 raise NotRun("there is no mod_php")
-            boards = self.scratch / "boards"
-            boards.mkdir(exist_ok=True)
-            boards.chmod(0o777)
-            php.write_ini(self.scratch, php.settings(boards))
+            self.boards()
             extra = f'PHPINIDir "{self.scratch}"\n' + extra
         if children_in:
             options["wrapper"] = children_in.wrapper()
@@ -106,6 +104,26 @@ class Stage:
             if mod_php:
                 self.targets.append(php.board(self.scratch / "boards", "apache2handler"))
         return apache
+
+    def boards(self):
+        """A directory for PHP's boards outside of FPM, and a php.ini that names it."""
+        boards = self.scratch / "boards"
+        boards.mkdir(exist_ok=True)
+        boards.chmod(0o777)
+        php.write_ini(self.scratch, php.settings(boards))
+        return boards
+
+    def php_cgi(self, lines, page, *modules):
+        """An Apache whose PHP is php-cgi, and the path of the page, which was asked for: the first
+        request makes the board. {ini}: in the lines, the php.ini's directory."""
+        if php.CGI is None or not fcgid.FCGID.exists():
+            raise NotRun("there is no php-cgi or no mod_fcgid")
+        boards = self.boards()
+        apache = self.apache("prefork", lines.format(ini=self.scratch), modules=modules)
+        path = apache.page("page.php", page)
+        apache.get(path, timeout=20)
+        self.targets.append(php.board(boards, "cgi-fcgi"))
+        return path
 
     def fpm(self, children=DEBIAN_CHILDREN, manager=DEBIAN_POOL, *, children_in=None, record=True,
             settings=None, **options):

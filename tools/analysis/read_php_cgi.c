@@ -50,9 +50,11 @@ static bool count_deaths(struct mst_summary_server *php, sqlite3 *db, const stru
 {
     const struct mst_row_member members[] = {
         { "unfinished", &php->unfinished }, { "killed", &php->killed },
+        { "signalled", &php->signalled },
     };
     struct mst_query q = mst_query_ask(db,
-        "SELECT total(unfinished) AS unfinished, count(*) AS killed FROM lifecycle "
+        "SELECT total(unfinished) AS unfinished, count(*) AS killed, "
+        "coalesce(sum(reason = 'signal'), 0) AS signalled FROM lifecycle "
         "WHERE server_id = :id AND event = 'exit' AND reason IN ('killed', 'signal') "
         "AND time_ns - coalesce(duration_ns, 0) >= :began AND time_ns < :ended", php->id);
 

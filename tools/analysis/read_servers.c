@@ -235,14 +235,16 @@ static bool read_memory(struct mst_summary_server *s, sqlite3 *db)
     struct mst_query q = mst_query_ask(db,
         "SELECT max(pss_bytes) AS peak, processes, rss_bytes, "
         "(SELECT count(*) FROM lifecycle WHERE server_id = :id AND event = 'exit' "
-        "AND reason IN ('killed', 'signal')) AS killed FROM memory_samples "
-        "WHERE server_id = :id", s->id);
+        "AND reason IN ('killed', 'signal')) AS killed, "
+        "(SELECT count(*) FROM lifecycle WHERE server_id = :id AND event = 'exit' "
+        "AND reason = 'signal') AS signalled FROM memory_samples WHERE server_id = :id", s->id);
 
     if (mst_query_next(&q)) {
         s->peak_pss_bytes = mst_row_number(&q, "peak");
         s->peak_processes = mst_row_number(&q, "processes");
         s->peak_rss_bytes = mst_row_number(&q, "rss_bytes");
         s->killed = mst_row_number(&q, "killed");
+        s->signalled = mst_row_number(&q, "signalled");
     }
     return mst_query_done(&q);
 }

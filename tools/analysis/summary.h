@@ -211,7 +211,8 @@ struct mst_summary_server {
     char    *listen_pool;              /* the FPM pool that it is of; NULL: none, or not known */
     uint64_t peak_pss_bytes, peak_processes;
     uint64_t peak_rss_bytes;           /* when PSS was at its peak */
-    uint64_t killed;                   /* processes that a signal ended */
+    uint64_t killed;                   /* processes that ended unexpectedly; of these */
+    uint64_t signalled;                /* by a signal that the server logged */
     /* Of its cgroup, during the load; the limit MST_UNKNOWN also where there is none.
      * throttled_ns adds up over the CPUs: it can be longer than the load. */
     char    *cgroup;

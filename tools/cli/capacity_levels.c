@@ -25,12 +25,15 @@
 #define AT_SERVERS   0.5    /* such a part of the clients has a request at the servers on average,
                              * or their time passes elsewhere */
 #define NAME         "capacity "
+#define AGAIN        " again"
 
-const char *mst_capacity_name(apr_pool_t *pool, bool by_rate, uint64_t at)
+const char *mst_capacity_name(apr_pool_t *pool, bool by_rate, uint64_t at, bool again)
 {
+    const char *behind = again ? AGAIN : "";
+
     if (by_rate)
-        return mst_pool_printf(pool, NAME "%" PRIu64 "/s", at);
-    return mst_pool_printf(pool, NAME "%s", mst_capacity_clients(pool, at));
+        return mst_pool_printf(pool, NAME "%" PRIu64 "/s%s", at, behind);
+    return mst_pool_printf(pool, NAME "%s%s", mst_capacity_clients(pool, at), behind);
 }
 
 /* ---- a run in numbers ------------------------------------------------------------ */
@@ -161,8 +164,8 @@ static void put(struct mst_capacity_levels *l, const struct mst_level *level,
     l->runs[i] = *run;
 }
 
-static void take(struct mst_capacity_levels *l, uint64_t at, const struct mst_summary *s,
-                 bool tool_failed)
+static void take(struct mst_capacity_levels *l, uint64_t at, bool again,
+                 const struct mst_summary *s, bool tool_failed)
 {
     struct mst_level level = { .at = at };
     struct mst_capacity_run run = { .id = s->id, .tool_failed = tool_failed,
@@ -175,10 +178,15 @@ static void take(struct mst_capacity_levels *l, uint64_t at, const struct mst_su
     read_finding(l->pool, &run, s, level.is);
     if (level.is == MST_LEVEL_GOOD)
         find_elsewhere(l->pool, l, &run, s, at);
-    put(l, &level, &run);
+    l->again.known = again;
+    if (again)
+        l->again = (struct mst_capacity_again){ true, level, run };
+    else
+        put(l, &level, &run);
 }
 
-int mst_capacity_add(struct mst_capacity_levels *l, uint64_t at, int64_t run_id, bool tool_failed)
+int mst_capacity_add(struct mst_capacity_levels *l, uint64_t at, bool again, int64_t run_id,
+                     bool tool_failed)
 {
     struct mst_summary s;
     int status = mst_record_summarise(&s, l->archive, run_id);
@@ -187,7 +195,7 @@ int mst_capacity_add(struct mst_capacity_levels *l, uint64_t at, int64_t run_id,
         status = mst_failed(MST_EXIT_TARGET, "run %" PRId64 " has no server: there is nothing to "
                             "measure", run_id);
     if (status == MST_EXIT_OK)
-        take(l, at, &s, tool_failed);
+        take(l, at, again, &s, tool_failed);
     mst_summary_free(&s);
     return status;
 }
@@ -209,18 +217,19 @@ static bool is_ours(const struct mst_capacity_levels *l, uint64_t at, const char
 }
 
 /* The level that the name says; 0: it is no level's. */
-static uint64_t level_of(const struct mst_capacity_levels *l, const char *name)
+static uint64_t level_of(const struct mst_capacity_levels *l, const char *name, bool *again)
 {
     char *end;
     uint64_t at = strtoull(name + strlen(NAME), &end, 10);
 
+    *again = strstr(end, AGAIN) != NULL;
     return end > name + strlen(NAME) &&
            at <= MST_CAPACITY_MOST &&
-           strcmp(name, mst_capacity_name(l->pool, *end == '/', at)) == 0 ? at : 0;
+           strcmp(name, mst_capacity_name(l->pool, *end == '/', at, *again)) == 0 ? at : 0;
 }
 
 /* A run that may be a level. */
-struct earlier { int64_t id; uint64_t at; };
+struct earlier { int64_t id; uint64_t at; bool again; };
 
 static int find_earlier(struct mst_capacity_levels *l, struct mst_archive *archive,
                         struct earlier **found, size_t *count)
@@ -231,11 +240,12 @@ static int find_earlier(struct mst_capacity_levels *l, struct mst_archive *archi
     char error[MST_ERROR_MAX];
     struct earlier *one;
     uint64_t at;
+    bool again;
 
     while (mst_query_next(&q)) {
         int64_t id = mst_row_id(&q, "id");
 
-        at = level_of(l, mst_row_text(&q, "name"));
+        at = level_of(l, mst_row_text(&q, "name"), &again);
         if (at == 0)
             continue;
         if (!is_ours(l, at, mst_row_text(&q, "command"))) {
@@ -246,7 +256,7 @@ static int find_earlier(struct mst_capacity_levels *l, struct mst_archive *archi
             return MST_EXIT_USAGE;
         }
         one = mst_pool_append(l->pool, found, count, sizeof *one);
-        *one = (struct earlier){ id, at };
+        *one = (struct earlier){ id, at, again };
     }
     if (mst_query_done(&q))
         return MST_EXIT_OK;
@@ -276,7 +286,7 @@ int mst_capacity_go_on(struct mst_capacity_levels *l)
             mst_findings_causes(&s, archive, error) != 0)
             status = mst_failed(MST_EXIT_TARGET, "%s", error);
         else if (s.server_count > 0)
-            take(l, found[i].at, &s, false);
+            take(l, found[i].at, found[i].again, &s, false);
         mst_summary_free(&s);
     }
     mst_archive_close(archive, ignored);

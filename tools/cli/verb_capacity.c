@@ -168,25 +168,28 @@ struct ramp {
 };
 
 /* What the level came to, for a person that waits. */
-static void tell_level(const struct ramp *r, uint64_t at)
+static void tell_level(const struct ramp *r, uint64_t at, bool again)
 {
     const struct mst_capacity_levels *l = &r->levels;
+    const struct mst_level *level = &l->again.level;
+    const struct mst_capacity_run *run = &l->again.run;
     size_t i;
 
-    for (i = 0; i < l->count; i++)
-        if (l->levels[i].at == at)
-            mst_progress("%s: %s requests/s, p95 %s%s%s",
-                         mst_capacity_name(l->pool, r->command.by_rate, at) + strlen("capacity "),
-                         mst_format_real(l->levels[i].rate).text,
-                         mst_format_time(l->runs[i].times_ns[MST_P95]).text,
-                         l->levels[i].is != MST_LEVEL_GOOD ? ", " : "",
-                         l->levels[i].is != MST_LEVEL_GOOD ? mst_level_is_names[l->levels[i].is]
-                                                           : "");
+    for (i = 0; i < l->count && !again; i++)
+        if (l->levels[i].at == at) {
+            level = &l->levels[i];
+            run = &l->runs[i];
+        }
+    mst_progress("%s: %s requests/s, p95 %s%s%s",
+                 mst_capacity_name(l->pool, r->command.by_rate, at, again) + strlen("capacity "),
+                 mst_format_real(level->rate).text, mst_format_time(run->times_ns[MST_P95]).text,
+                 level->is != MST_LEVEL_GOOD ? ", " : "",
+                 level->is != MST_LEVEL_GOOD ? mst_level_is_names[level->is] : "");
 }
 
 /* Records a level. A load tool that fails is a result, too, but not at the first level: then the
  * command is wrong, or no server is there. */
-static int measure(struct ramp *r, uint64_t at)
+static int measure(struct ramp *r, uint64_t at, bool again)
 {
     struct mst_recording_options *recording = &r->options->request.recording;
     char **words = mst_have(mst_level_words(&r->command, at, LONGEST_S));
@@ -194,7 +197,7 @@ static int measure(struct ramp *r, uint64_t at)
     int64_t run_id;
     int status;
 
-    recording->name = mst_capacity_name(r->levels.pool, r->command.by_rate, at);
+    recording->name = mst_capacity_name(r->levels.pool, r->command.by_rate, at, again);
     recording->command = words;
     recording->progress = r->options->request.quiet || recording->verbose ? NULL :
                           recording->name + strlen("capacity ");
@@ -209,15 +212,35 @@ static int measure(struct ramp *r, uint64_t at)
     mst_strings_free_items(words);
     if (run_id == 0 || (status != MST_EXIT_OK && (status != MST_EXIT_BAD || r->levels.count == 0)))
         return status;
-    status = mst_capacity_add(&r->levels, at, run_id, status == MST_EXIT_BAD);
+    status = mst_capacity_add(&r->levels, at, again, run_id, status == MST_EXIT_BAD);
     if (status == MST_EXIT_OK)
-        tell_level(r, at);
+        tell_level(r, at, again);
     return status;
+}
+
+/* Whether the level that was measured once more is the knee's. */
+static bool is_knee_again(const struct ramp *r)
+{
+    const struct mst_capacity_levels *l = &r->levels;
+
+    return l->again.known && r->search.has_best &&
+           l->again.level.at == l->levels[r->search.knee].at;
+}
+
+/* The load to measure next: where all are known, that of the knee once more. 0: none. */
+static uint64_t next_load(const struct ramp *r, bool *again)
+{
+    const struct mst_search *s = &r->search;
+
+    *again = s->next == 0 && s->has_best && s->end != MST_SEARCH_MOST && r->levels.count > 1 &&
+             !is_knee_again(r);
+    return *again ? r->levels.levels[s->knee].at : s->next;
 }
 
 static int raise_load(struct ramp *r)
 {
-    uint64_t now_ns;
+    uint64_t now_ns, next;
+    bool again;
     int status = MST_EXIT_OK;
 
     r->until_ns = mst_now_ns() + r->options->within_ns;
@@ -226,9 +249,10 @@ static int raise_load(struct ramp *r)
         now_ns = mst_now_ns();
         r->interrupted = status == MST_EXIT_INTERRUPTED || r->stop.count > 0;
         r->time_is_up = now_ns + STEADY_NS > r->until_ns && r->levels.count > 0;
-        if (r->search.next == 0 || r->interrupted || r->time_is_up)
+        next = next_load(r, &again);
+        if (next == 0 || r->interrupted || r->time_is_up)
             return r->interrupted ? MST_EXIT_INTERRUPTED : MST_EXIT_OK;
-        status = measure(r, r->search.next);
+        status = measure(r, next, again);
         if (status != MST_EXIT_OK && status != MST_EXIT_INTERRUPTED)
             return status;
     }
@@ -244,12 +268,14 @@ static int show(const struct ramp *r, int status)
         .pool = o->pool, .archive = r->levels.archive, .by_rate = r->command.by_rate,
         .command = command, .slo = o->slo, .levels = r->levels.levels,
         .runs = r->levels.runs, .count = r->levels.count, .search = r->search,
+        .again = r->levels.again,
         .time_is_up = r->time_is_up, .interrupted = r->interrupted,
     };
     int foreseen = mst_capacity_foresee(&c, &r->levels, o->html);
     struct mst_sink sink;
     struct mst_doc doc;
 
+    c.again.known = is_knee_again(r);
     if (status == MST_EXIT_OK)
         status = foreseen;
     mst_style_use(o->colour, STDOUT_FILENO);
@@ -272,12 +298,12 @@ static int show(const struct ramp *r, int status)
         return status;
     if (!c.search.has_best)
         return MST_EXIT_BAD;
-    if (o->at_least == 0 || mst_capacity_rate(&c) >= o->at_least)
+    if (o->at_least == 0 || mst_capacity_rate_held(&c) >= o->at_least)
         return MST_EXIT_OK;
     return mst_failed(MST_EXIT_BAD, "--at-least %s is not %s: %s requests per second%s",
                       mst_format_real(o->at_least).text,
                       mst_capacity_is_least(&c) ? "shown" : "met",
-                      mst_format_real(mst_capacity_rate(&c)).text,
+                      mst_format_real(mst_capacity_rate_held(&c)).text,
                       mst_capacity_is_least(&c) ? " were reached, and the server may take more" :
                       "");
 }

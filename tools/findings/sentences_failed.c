@@ -271,17 +271,30 @@ void mst_say_cut_short(struct mst_finding *f, const struct mst_summary *s, const
 void mst_say_deaths(struct mst_finding *f, const struct mst_summary_server *server, uint64_t n,
                     uint64_t killed)
 {
-    const char *what = mst_summary_is_php(server) ? "PHP" : "Apache";
+    bool is_php = mst_summary_is_php(server);
+    const char *what = is_php ? "PHP" : "Apache";
 
-    if (killed > 0)
-        MST_TEXT(f, "%" PRIu64 " request%s died with their process: a signal ended %" PRIu64
-                 " process%s of %s.", n, plural(n), killed, killed == 1 ? "" : "es", what);
-    else
+    if (killed == 0) {
         MST_TEXT(f, "%" PRIu64 " request%s died with their process, which %s's parent ended.", n,
                  plural(n), what);
-    MST_ACTION(f, "Look in the error log for a crash (AH00051, AH00052, FPM's \"exited on "
-               "signal\"), and with journalctl -k for \"Killed process\": the kernel kills one "
-               "where memory runs out, and Apache does not log that signal.");
+        MST_ACTION(f, "Look in the error log for what the parent says of it.");
+        return;
+    }
+    if (mst_known(server->signalled) > 0) {
+        MST_TEXT(f, "%" PRIu64 " request%s died with their process: a signal ended %" PRIu64
+                 " process%s of %s.", n, plural(n), killed, killed == 1 ? "" : "es", what);
+        MST_ACTION(f, "Look in the error log for the crash (AH00051, AH00052, FPM's \"exited on "
+                   "signal\").");
+        return;
+    }
+    MST_TEXT(f, "%" PRIu64 " request%s died with their process: %" PRIu64 " process%s of %s ended "
+             "in the middle of them%s.", n, plural(n), killed, killed == 1 ? "" : "es", what,
+             is_php ? "" : ", with no signal in Apache's log");
+    MST_ACTION(f, "Look with journalctl -k for \"Killed process\": the kernel kills one where "
+               "memory runs out. Look in the error log, too%s.", is_php ?
+               ": FPM says \"exited on signal\" or \"exited with code\"" :
+               ": a module that calls exit() ends its process, as mod_fcgid does where it says "
+               "\"can't get pipe mutex\" (Mutex posixsem fcgid-pipe prevents that)");
 }
 
 void mst_say_fatal(struct mst_finding *f, const struct mst_summary_server *php)

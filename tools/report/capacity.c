@@ -11,6 +11,7 @@
 #include "findings/foresight.h"
 #include "render/json_writer.h"
 
+#define HELD    0.9   /* the rates of a level that is measured twice lie so near: runs differ, too */
 #define NEXT_TO 0.8   /* twice within a tenth (capacity/search.c): of the best level, of the knee */
 
 const char *mst_capacity_clients(apr_pool_t *pool, uint64_t clients)
@@ -128,15 +129,13 @@ bool mst_capacity_is_known(const struct mst_capacity *c)
     return c->search.has_best && !mst_capacity_is_least(c);
 }
 
-/* ---- sentences ------------------------------------------------------------------- */
-
 /* Why a level is too much. */
-static const char *trouble(const struct mst_capacity *c, size_t level)
+static const char *trouble(const struct mst_capacity *c, const struct mst_level *level,
+                           const struct mst_capacity_run *run)
 {
-    const struct mst_capacity_run *run = &c->runs[level];
     enum mst_percentile which = MST_P50;
 
-    switch (c->levels[level].is) {
+    switch (level->is) {
     case MST_LEVEL_BROKEN:
         mst_slo_broken(&c->slo, run, &which);
         return mst_pool_printf(c->pool, "%s is %s", mst_percentile_names[which],
@@ -151,11 +150,55 @@ static const char *trouble(const struct mst_capacity *c, size_t level)
                                mst_format_count(run->requests).text);
     case MST_LEVEL_SHORT:
         return mst_pool_printf(c->pool, "only %s are done", mst_format_real(
-                                   c->levels[level].rate).text);
+                                   level->rate).text);
     default:
         return "it is too much";
     }
 }
+
+/* ---- once more ------------------------------------------------------------------- */
+
+static bool became_slower(const struct mst_capacity *c)
+{
+    const struct mst_level *again = &c->again.level;
+
+    return c->again.known && (again->rate < HELD * c->levels[c->search.knee].rate ||
+                              again->is != c->levels[c->search.knee].is);
+}
+
+static bool became_faster(const struct mst_capacity *c)
+{
+    return c->again.known && HELD * c->again.level.rate > c->levels[c->search.knee].rate;
+}
+
+double mst_capacity_rate_held(const struct mst_capacity *c)
+{
+    double rate = mst_capacity_rate(c);
+
+    return became_slower(c) && c->again.level.rate < rate ? c->again.level.rate : rate;
+}
+
+/* "": it is still the same server. */
+static const char *once_more(const struct mst_capacity *c)
+{
+    const struct mst_level *again = &c->again.level, *knee = &c->levels[c->search.knee];
+    const char *runs;
+
+    if (!became_slower(c) && !became_faster(c))
+        return "";
+    runs = mst_pool_printf(c->pool, "mpmstat compare %s#%" PRId64 " %s#%" PRId64, c->archive,
+                           c->runs[c->search.knee].id, c->archive, c->again.run.id);
+    if (again->is != knee->is)
+        return mst_pool_printf(c->pool, " It did not hold that: once more at the end, with %s %s.",
+                               load_words(c, again->at), trouble(c, again, &c->again.run));
+    return mst_pool_printf(c->pool, " It %s: once more at the end, %s made %s requests per second, "
+                           "not %s. %s shows what changed.",
+                           became_slower(c) ? "did not hold that" : "was not warm yet",
+                           load_words(c, again->at), mst_format_real(again->rate).text,
+                           mst_format_real(knee->rate).text, runs);
+}
+
+/* ---- sentences ------------------------------------------------------------------- */
 
 /* Where the knee is, and what is behind it. */
 static const char *knee_words(const struct mst_capacity *c)
@@ -167,7 +210,8 @@ static const char *knee_words(const struct mst_capacity *c)
         return mst_pool_printf(c->pool, "with %s %s", load_words(c, c->levels[s->best].at), other);
     if (s->ceiling < c->count)
         return mst_pool_printf(c->pool, "with %s; with %s %s", load_words(c, c->levels[s->best].at),
-                               load_words(c, c->levels[s->ceiling].at), trouble(c, s->ceiling));
+                               load_words(c, c->levels[s->ceiling].at), trouble(c, &c->levels[s->ceiling],
+                                                                  &c->runs[s->ceiling]));
     if (s->end == MST_SEARCH_MOST)
         return mst_pool_printf(c->pool, "with %s, which is as high as the load may be",
                                load_words(c, c->levels[s->best].at));
@@ -188,10 +232,12 @@ static const char *verdict(const struct mst_capacity *c)
         return "It is not known what the server takes: no level was measured.";
     if (!c->search.has_best)
         return mst_pool_printf(c->pool, "The server does not take the lowest load%s: with %s %s.",
-                               within, load_words(c, c->levels[0].at), trouble(c, 0));
-    return mst_pool_printf(c->pool, "The server takes %s%s requests per second%s: %s.",
+                               within, load_words(c, c->levels[0].at),
+                               trouble(c, &c->levels[0], &c->runs[0]));
+    return mst_pool_printf(c->pool, "The server takes %s%s requests per second%s: %s.%s",
                            mst_capacity_is_least(c) ? "at least " : "",
-                           mst_format_real(mst_capacity_rate(c)).text, within, knee_words(c));
+                           mst_format_real(mst_capacity_rate(c)).text, within, knee_words(c),
+                           once_more(c));
 }
 
 /* Why the search ended before all was known; NULL: it did not. */
@@ -257,9 +303,10 @@ static void put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
     size_t i;
 
     mst_doc_table_begin(&t, columns, sizeof columns / sizeof *columns);
-    for (i = 0; i < c->count; i++) {
-        const struct mst_level *level = &c->levels[i];
-        const struct mst_capacity_run *run = &c->runs[i];
+    for (i = 0; i < c->count + c->again.known; i++) {
+        bool is_again = i == c->count;
+        const struct mst_level *level = is_again ? &c->again.level : &c->levels[i];
+        const struct mst_capacity_run *run = is_again ? &c->again.run : &c->runs[i];
         bool is_knee = mst_capacity_is_known(c) && i == c->search.knee;
 
         mst_doc_row(&t, level->is != MST_LEVEL_GOOD ? MST_STYLE_WARNING :
@@ -271,7 +318,7 @@ static void put_levels(const struct mst_doc *doc, const struct mst_capacity *c)
         mst_doc_number(&t, run->failed);
         mst_doc_number(&t, (uint64_t)run->id);
         mst_doc_words(&t, "%s%s%s", run->has_finding ? mst_code_names[run->code] : "",
-                      is_knee ? " (the knee)" : remarks[level->is],
+                      is_knee ? " (the knee)" : is_again ? " (once more)" : remarks[level->is],
                       run->steady == MST_ANSWER_NO ? " (not steady)" : "");
     }
     mst_doc_table_end(&t, doc, "Levels", "numbers");
@@ -386,14 +433,13 @@ static void put_next(struct mst_json *j, const struct mst_capacity *c)
     mst_json_end(j, '}');
 }
 
-static void put_level(struct mst_json *j, const struct mst_capacity *c, size_t i)
+static void put_level(struct mst_json *j, const char *key, const struct mst_capacity *c,
+                      const struct mst_level *level, const struct mst_capacity_run *run)
 {
-    const struct mst_capacity_run *run = &c->runs[i];
-
-    mst_json_begin(j, NULL, '{');
-    mst_json_count(j, load_key(c), c->levels[i].at);
+    mst_json_begin(j, key, '{');
+    mst_json_count(j, load_key(c), level->at);
     mst_json_count(j, "run", (uint64_t)run->id);
-    put_real(j, "requests_per_second", c->levels[i].rate);
+    put_real(j, "requests_per_second", level->rate);
     mst_json_seconds(j, "p50_seconds", run->times_ns[MST_P50]);
     mst_json_seconds(j, "p95_seconds", run->times_ns[MST_P95]);
     mst_json_count(j, "requests", run->requests);
@@ -402,7 +448,7 @@ static void put_level(struct mst_json *j, const struct mst_capacity *c, size_t i
         mst_json_string(j, "steady", NULL);
     else
         mst_json_bool(j, "steady", run->steady == MST_ANSWER_YES);
-    mst_json_string(j, "is", mst_level_is_names[c->levels[i].is]);
+    mst_json_string(j, "is", mst_level_is_names[level->is]);
     mst_json_string(j, "runs_out", run->has_finding && mst_code_ran_out(run->code) ?
                                    mst_code_names[run->code] : NULL);
     mst_json_string(j, "finding", run->has_finding ? mst_code_names[run->code] : NULL);
@@ -429,8 +475,15 @@ void mst_capacity_json(struct mst_sink *sink, const struct mst_capacity *c)
     put_next(&j, c);
     mst_json_begin(&j, "levels", '[');
     for (i = 0; i < c->count; i++)
-        put_level(&j, c, i);
+        put_level(&j, NULL, c, &c->levels[i], &c->runs[i]);
     mst_json_end(&j, ']');
+    if (c->again.known) {
+        put_level(&j, "again", c, &c->again.level, &c->again.run);
+        mst_json_bool(&j, "held", !became_slower(c) && !became_faster(c));
+    } else {
+        mst_json_string(&j, "again", NULL);
+        mst_json_string(&j, "held", NULL);
+    }
     mst_json_end(&j, '}');
     mst_sink_puts(sink, "\n");
 }

@@ -30,6 +30,14 @@ struct mst_capacity_run {
     const char   *text, *action;
 };
 
+/* The level of the knee, measured once more after all others: whether the server is still the one
+ * that it was. */
+struct mst_capacity_again {
+    bool known;
+    struct mst_level        level;
+    struct mst_capacity_run run;
+};
+
 /* What runs out next, with as many of the workers as the load wants: the model's. */
 struct mst_capacity_next {
     bool        known;
@@ -52,6 +60,7 @@ struct mst_capacity {
     const struct mst_capacity_run *runs;          /* of the same levels */
     size_t      count;
     struct mst_search search;
+    struct mst_capacity_again again;
     bool        time_is_up, interrupted;
     struct mst_capacity_next next;
     const struct mst_capacity_foreseen *foreseen; /* of the same levels; NULL: nothing is */
@@ -72,6 +81,8 @@ bool mst_capacity_is_known(const struct mst_capacity *c);
 /* What it takes: the rate of the best level, 0: it is not known. It takes more where at_least. */
 double mst_capacity_rate(const struct mst_capacity *c);
 bool   mst_capacity_is_least(const struct mst_capacity *c);
+/* The same; where the server did less once more at the end, only that. */
+double mst_capacity_rate_held(const struct mst_capacity *c);
 
 /* The answer, what ran out, and what would be next; then a table of the levels. */
 void mst_capacity_say(const struct mst_doc *doc, const struct mst_capacity *c);

@@ -27,16 +27,6 @@ pytestmark = [
 HELLO = "<?php echo 'hello';"
 USERS = ("www-data", "nobody")
 
-@pytest.fixture
-def place(php_boards, tmp_path):
-    """A directory for boards that everybody may write to, and one with a php.ini for it."""
-    php_boards.chmod(0o1777)
-    ini = php_boards / "ini"
-    ini.mkdir()
-    ini.chmod(0o755)
-    php.write_ini(ini, php.settings(php_boards))
-    return php_boards, ini
-
 
 def user(name):
     return pwd.getpwnam(name).pw_uid

@@ -89,8 +89,12 @@ def test_two_workers(site, archive):
     expect_next(found, archive)
     assert found["verdict"].startswith("The server takes ")
     assert max(clients(found)) <= 16, "it went on beyond the knee"
+    knee = found["knee"]["clients"]
     assert sorted(names(archive)) == sorted(
-        f"capacity {n} client{'s' if n > 1 else ''}" for n in clients(found))
+        [f"capacity {n} client{'s' if n > 1 else ''}" for n in clients(found)] +
+        [f"capacity {knee} clients again"])
+    assert found["again"]["clients"] == knee and "the end" not in found["verdict"]
+    assert found["held"] is True and found["again"]["run"] == len(names(archive))
     for level in found["levels"]:
         # The witness of a level is its run, as the report has it.
         [(requests,)] = recording.ask(
@@ -125,6 +129,33 @@ def test_two_workers(site, archive):
     # Another command's levels are not this one's.
     tool.fails(tool.run(*command(site, archive, AB, "-k", site.nap)[1:]), 2,
                "has levels of another command: run 1 is", "-c 1 -t 20")
+
+
+@pytest.mark.parametrize("then_us, words", [
+    (400_000, "It did not hold that: once more at the end"),
+    (10_000, "It was not warm yet: once more at the end")])
+def test_the_server_changes(site, archive, then_us, words):
+    """The level of the knee is measured once more at the end: a server that has become another one
+    until then is said to be."""
+    pace = site.root / "pace"
+    pace.write_text("100000")
+    pace.chmod(0o644)
+    page = site.page("paced.php", f"<?php usleep((int) file_get_contents('{pace}'));")
+    url = f"http://127.0.0.1:{site.port}{page}"
+    found, _ = capacity(site, archive, AB, url)
+    assert found["held"] and found["again"]["clients"] == found["knee"]["clients"]
+    with closing(sqlite3.connect(archive)) as db:
+        db.execute("UPDATE runs SET name = 'another' WHERE name LIKE '% again'")
+        db.commit()
+    pace.write_text(str(then_us))
+    changed, _ = capacity(site, archive, AB, url)
+    assert changed["levels"] == found["levels"] and changed["held"] is False
+    assert words in changed["verdict"] and "mpmstat compare" in changed["verdict"]
+    again = changed["again"]["requests_per_second"]
+    assert (again < found["requests_per_second"]) == (then_us > 100_000)
+    done = tool.run(*command(site, archive, AB, url, options=("--at-least", "15/s"))[1:])
+    assert words in done.stdout.replace("\n", " ") and "(once more)" in done.stdout
+    assert done.returncode == (then_us > 100_000), done.stderr
 
 
 def test_answers_fail(site, archive):
@@ -254,7 +285,8 @@ def test_a_hostile_archive(site, archive):
         columns = ", ".join(row[1] for row in db.execute("PRAGMA table_info(runs)")
                             if row[1] not in ("id", "name"))
         for name in ("capacity 18446744073709551615 clients", "capacity 0 clients", "capacity x",
-                     "capacity 4 clients and more"):
+                     "capacity 4 clients and more", "capacity 4 clients again",
+                     "capacity again"):
             db.execute(f"INSERT INTO runs (name, {columns}) SELECT ?, {columns} FROM runs "
                        "WHERE id = 1", [name])
         db.commit()
