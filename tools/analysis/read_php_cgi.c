@@ -1,4 +1,4 @@
-/* read_php_cgi.c - tells how php-cgi gets its processes, and counts those that died. See steps.h. */
+/* read_php_cgi.c - tells how php-cgi gets its processes, and counts the dead ones: see steps.h. */
 #include "analysis/steps.h"
 #include "archive/query.h"
 #include "base/ratio.h"

@@ -111,8 +111,8 @@
  * for that to be a habit. */
 #define MST_CHURN_REQUESTS_MAX     20u
 #define MST_CHURN_EXITS_MIN        20u
-/* So many waits of whole seconds, and so many of all that are as long, are no coincidence: a tenth of
- * them would be without a reason. */
+/* So many waits of whole seconds, and so many of all that are as long, are no coincidence: without
+ * a reason a tenth of them would be. */
 #define MST_WHOLE_SECONDS_MIN      3u
 #define MST_WHOLE_SECONDS_MILLI    800u
 /* A request that takes less waited for no CPU that another program had: that takes a turn of the

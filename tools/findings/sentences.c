@@ -346,8 +346,8 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
 
 void mst_say_cgi_processes(struct mst_finding *f)
 {
-    MST_TEXT(f, "Each request started a PHP process of its own (CGI), and waited %s until PHP ran in "
-             "it: %s of its time.",
+    MST_TEXT(f, "Each request started a PHP process of its own (CGI), and waited %s until PHP ran "
+             "in it: %s of its time.",
              mst_format_time(mst_finding_number(f, "wait_mean_ns")).text,
              mst_format_percent(f->share_milli).text);
     MST_ACTION(f, "Use PHP-FPM, or mod_fcgid: their processes stay for the next request.");

@@ -11,7 +11,7 @@
 #include "findings/foresight.h"
 #include "render/json_writer.h"
 
-#define HELD    0.9   /* the rates of a level that is measured twice lie so near: runs differ, too */
+#define HELD    0.9   /* a level that is measured twice has rates so near: runs differ, too */
 #define NEXT_TO 0.8   /* twice within a tenth (capacity/search.c): of the best level, of the knee */
 
 const char *mst_capacity_clients(apr_pool_t *pool, uint64_t clients)
@@ -210,8 +210,8 @@ static const char *knee_words(const struct mst_capacity *c)
         return mst_pool_printf(c->pool, "with %s %s", load_words(c, c->levels[s->best].at), other);
     if (s->ceiling < c->count)
         return mst_pool_printf(c->pool, "with %s; with %s %s", load_words(c, c->levels[s->best].at),
-                               load_words(c, c->levels[s->ceiling].at), trouble(c, &c->levels[s->ceiling],
-                                                                  &c->runs[s->ceiling]));
+                               load_words(c, c->levels[s->ceiling].at),
+                               trouble(c, &c->levels[s->ceiling], &c->runs[s->ceiling]));
     if (s->end == MST_SEARCH_MOST)
         return mst_pool_printf(c->pool, "with %s, which is as high as the load may be",
                                load_words(c, c->levels[s->best].at));
