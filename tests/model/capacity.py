@@ -212,7 +212,8 @@ def recording_cost(site, clients):
             alone += ab_rate(site, clients, SWEEP_SECONDS)
             subprocess.run([*site.at_client, str(build.TOOL), "record", "-q", "-o", archive,
                             *targets, "--", "ab", "-q", "-l", "-t", str(SWEEP_SECONDS), "-n",
-                            "1000000", "-c", str(clients), site.url], check=True, timeout=120)
+                            "1000000", "-c", str(clients), site.url], check=True, timeout=120,
+                           stdout=subprocess.DEVNULL)
         with closing(sqlite3.connect(archive)) as db:
             [(recorded,)] = db.execute("SELECT total(requests_per_1000s) / 1000 "
                                        "FROM client_results")
@@ -263,7 +264,7 @@ def row(case, found, taken, witness):
     mine = found["knee"]
     swept = ("-", "-", "-") if witness is None else (
         f"{witness.knees[0]:.1f} to {witness.knees[1]:.1f}",
-        f"{witness.best[0]:.3g} to {witness.best[1]:.3g}", f"{1 - witness.cost:.0%}")
+        f"{witness.best[0]:.3g} to {witness.best[1]:.3g}", f"{max(0, 1 - witness.cost):.0%}")
     wrong = faults(found, case, witness)
     cells = [case.name,
              f"{mine['clients']} ({mine['low']} to {mine['high']})" if mine else "-", swept[0],

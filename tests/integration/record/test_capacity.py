@@ -154,7 +154,7 @@ def test_the_server_changes(site, archive, then_us, words):
     again = changed["again"]["requests_per_second"]
     assert (again < found["requests_per_second"]) == (then_us > 100_000)
     done = tool.run(*command(site, archive, AB, url, options=("--at-least", "15/s"))[1:])
-    assert words in done.stdout.replace("\n", " ") and "(once more)" in done.stdout
+    assert words in " ".join(done.stdout.split()) and "(once more)" in done.stdout
     assert done.returncode == (then_us > 100_000), done.stderr
 
 
@@ -285,13 +285,20 @@ def test_a_hostile_archive(site, archive):
         columns = ", ".join(row[1] for row in db.execute("PRAGMA table_info(runs)")
                             if row[1] not in ("id", "name"))
         for name in ("capacity 18446744073709551615 clients", "capacity 0 clients", "capacity x",
-                     "capacity 4 clients and more", "capacity 4 clients again",
+                     "capacity 4 clients and more", "capacity 1 client again and again",
                      "capacity again"):
             db.execute(f"INSERT INTO runs (name, {columns}) SELECT ?, {columns} FROM runs "
                        "WHERE id = 1", [name])
         db.commit()
     found, _ = capacity(site, archive, AB, site.nap, options=("--most", "1"))
     assert clients(found) == [1]
+
+    # A level that was measured once more, but never before.
+    with closing(sqlite3.connect(archive)) as db:
+        db.execute("UPDATE runs SET name = 'capacity 1 client again' WHERE id = 1")
+        db.commit()
+    found, _ = capacity(site, archive, AB, site.nap, options=("--most", "1"))
+    assert clients(found) == [1] and found["levels"][0]["run"] > 1 and found["again"] is None
 
 
 @pytest.mark.skipif(not WRK, reason="needs wrk")
@@ -338,7 +345,8 @@ def test_a_rate(site, archive):
     found, _ = capacity(site, archive, *words)
     assert found["ended_by"] == "too-few" and "clients" not in found["knee"]
     assert 4 < found["requests_per_second"] < 21 and found["knee"]["low"] == found["knee"]["rate"]
-    assert set(names(archive)) == {f"capacity {level['rate']}/s" for level in found["levels"]}
+    assert set(names(archive)) == {f"capacity {level['rate']}/s" for level in found["levels"]} | {
+        f"capacity {found['again']['rate']}/s again"}
 
 
 def test_by_url(site, archive):
