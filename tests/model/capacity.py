@@ -240,8 +240,10 @@ class Witness:
     cost: float
 
 
-def is_near(value, low, high, least=0.0):
-    return min(low * (1 - TENTH), low - least) <= value <= max(high * (1 + TENTH), high + least)
+def are_near(one, two, least=0.0):
+    """Whether two ranges have a value in common, or values within a tenth, or `least`."""
+    return (min(two[0] * (1 - TENTH), two[0] - least) <= one[1] and
+            one[0] <= max(two[1] * (1 + TENTH), two[1] + least))
 
 
 def faults(found, case, witness):
@@ -252,10 +254,10 @@ def faults(found, case, witness):
         wrong.append("not at least")
     if witness is None or found["held"] is False:
         return wrong
-    low, high = witness.best
-    if not is_near(found["requests_per_second"], low * min(1, witness.cost), high):
+    rate, knee = found["requests_per_second"], found["knee"]
+    if not are_near((rate, rate), (witness.best[0] * min(1, witness.cost), witness.best[1])):
         wrong.append("rate")
-    if not found["at_least"] and not is_near(found["knee"]["clients"], *witness.knees, 1):
+    if not found["at_least"] and not are_near((knee["low"], knee["high"]), witness.knees, 1):
         wrong.append("knee")
     return wrong
 

@@ -33,6 +33,23 @@ flock($f, LOCK_UN); fclose($f); usleep(mt_rand(0, 40000)); echo 'done';""",
     "static.html": "x" * 20000,
 }
 SERVICE_SECONDS = 0.03
+# Computes 5 ms in a process of Apache's own, without PHP; there are more processes than clients.
+WSGI = """import time
+def application(environ, start_response):
+    until = time.process_time() + 0.005
+    while time.process_time() < until:
+        pass
+    start_response("200 OK", [("Content-Length", "4")])
+    return [b"done"]
+"""
+WSGI_LINES = """
+WSGISocketPrefix @ROOT@/run/wsgi
+WSGIRestrictEmbedded On
+WSGIApplicationGroup %{GLOBAL}
+WSGIDaemonProcess computes processes=16 threads=1
+WSGIProcessGroup computes
+WSGIScriptAlias /wsgi "@ROOT@/htdocs/application.wsgi"
+"""
 
 
 SERVICE = """
@@ -155,6 +172,7 @@ KEPT = Server(mpm="prefork", php="mod_php", workers=10, clients=20, keep_alive=T
 KEPT_FPM = Server(mpm="prefork", workers=10, children=20, clients=20, keep_alive=True)
 STOCK = Server(manager=DYNAMIC)
 FILES = Server(page="static.html", clients=4)
+PYTHON = Server(php="wsgi", page="wsgi", clients=1)
 CASES = [
     case("FPM: 10 children", FPM, children(10)),
     case("FPM: 20 children", FPM, children(20)),
@@ -195,4 +213,7 @@ CASES = [
     case("pm = dynamic: double clients", STOCK, clients(40)),
     case("files: double clients", FILES, clients(8)),
     case("files: one client", FILES, clients(1)),
+    case("WSGI: two clients", PYTHON, clients(2)),
+    case("WSGI: eight clients", PYTHON, clients(8)),
+    case("WSGI: eight clients, one CPU", PYTHON, clients(8), cpus(1)),
 ]

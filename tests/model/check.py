@@ -42,6 +42,12 @@ WARM_UP = 200       # requests
 def start(server, stack):
     """The server, started within the stack: (its boards, its URL)."""
     fpm, extra = None, ""
+    if server.php == "wsgi":
+        apache = stack.enter_context(apaches.Apache(
+            server.mpm, cases.WSGI_LINES, modules=["wsgi"], workers=server.workers,
+            wrapper=server.on_cpus()))
+        apache.page("application.wsgi", cases.WSGI)
+        return [apache.board], f"http://127.0.0.1:{apache.port}/{server.page}"
     if server.php == "mod_php":
         boards = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mpmstat-model-")))
         boards.chmod(0o777)
@@ -93,7 +99,10 @@ def whatif(path, *options):
 
 
 def measured(path):
-    return whatif(path, "--load", "x1")["now"]
+    """What the load tool says."""
+    said = subprocess.run([str(build.TOOL), "report", "--format", "json", str(path)],
+                          capture_output=True, text=True, check=True)
+    return json.loads(said.stdout)[-1]["client"]
 
 
 # ---- what came of it -------------------------------------------------------------------------

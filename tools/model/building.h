@@ -40,6 +40,7 @@ struct mst_end_sum {
     size_t   gate;                  /* of an end that lets in one at a time; 0: it is none */
     bool     is_full;               /* it always had one inside */
     double   inside;                /* of such a one: the time for which each is inside */
+    double   front_part;            /* the part of its time in which processes of Apache compute */
 };
 
 /* A wait of a PHP request for an end; end SIZE_MAX: there is none, the row has the pool alone. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/bottleneck.h"
 #include "analysis/kept.h"
 #include "analysis/thresholds.h"
 #include "memory/pool.h"
@@ -86,6 +87,23 @@ static const char *why_not_together(const struct mst_building *b)
                                    "share \"%s\", which lets in one request at a time, is not "
                                    "known: a recording of one server alone tells more",
                                    r->system.ends[i].called);
+    return NULL;
+}
+
+/* A backend that computes in processes of Apache, where they all wait for CPUs, too: PHP measures
+ * that wait, and nothing else does. */
+static const char *why_not_backend(const struct mst_building *b)
+{
+    const struct mst_model_run *r = b->r;
+    size_t i;
+
+    if (!mst_cpu_is_full(r->summary))
+        return NULL;
+    for (i = 0; i < r->system.end_count; i++)
+        if (b->sums[i].front_part > 0)
+            return mst_pool_printf(r->pool, "its CPUs were full, and how much of the wait for "
+                                   "\"%s\" is a wait for a CPU is not known: a recording with "
+                                   "fewer clients tells more", r->system.ends[i].called);
     return NULL;
 }
 
@@ -178,6 +196,8 @@ static bool make(struct mst_building *b)
         fine = add_server(b, &r->servers[i]);
     if (r->why_not == NULL)
         r->why_not = why_not_together(b);
+    if (r->why_not == NULL)
+        r->why_not = why_not_backend(b);
     if (fine && r->why_not == NULL) {
         mst_building_measure(b);
         mst_building_make_load(b);

@@ -110,6 +110,28 @@ static bool may_compute(const struct mst_building *b, size_t end)
            strcmp(e->kind, "lock") != 0;
 }
 
+/* A backend that is Apache's own (mod_wsgi's daemons) computes while Apache waits for it: its CPU
+ * time is Apache's, and is more than fits into what Apache does itself. Returns what is left. */
+static double give_to_backends(struct mst_building *b, double cpu)
+{
+    double own = 0, waits = 0, surplus;
+    size_t i;
+
+    for (i = 0; i < b->at->own_count; i++)
+        own += b->at->own[i];
+    own *= (double)b->at->front->requests / (double)(b->at->own_count + (b->at->own_count == 0));
+    for (i = b->at->ends + MST_END_SERVER_COUNT; i < b->r->system.end_count; i++)
+        if (strcmp(b->r->system.ends[i].kind, "backend") == 0)
+            waits += b->sums[i].seconds;
+    surplus = fmin(cpu - own, waits);
+    if (surplus <= 0)
+        return cpu;
+    for (i = b->at->ends + MST_END_SERVER_COUNT; i < b->r->system.end_count; i++)
+        if (strcmp(b->r->system.ends[i].kind, "backend") == 0)
+            b->sums[i].front_part = surplus / waits;
+    return cpu - surplus;
+}
+
 /* Spreads what is known of the server's processes over its requests. */
 void mst_building_spread_server_cpu(struct mst_building *b)
 {
@@ -123,6 +145,7 @@ void mst_building_spread_server_cpu(struct mst_building *b)
         php_own = mst_or_zero(mst_in_seconds(php->cpu_ns)) - b->php_seconds;
     if (mst_summary_is_php(front))
         own = 0;
+    own = give_to_backends(b, own);
     ends[MST_END_SERVER].compute_factor = fmax(own, 0) / (double)front->requests;
     ends[MST_END_PHP_ITSELF].compute_factor = b->php_requests > 0 ?
                                               fmax(php_own, 0) / b->php_requests : 0;
@@ -159,7 +182,8 @@ void mst_building_spread_cpu(struct mst_building *b)
             waits += b->sums[i].seconds;
     for (i = 0; i < r->system.end_count; i++)
         if (ends[i].is_other)
-            ends[i].compute_factor = may_compute(b, i) && waits > 0 ? fmin(others / waits, 1) : 0;
+            ends[i].compute_factor = may_compute(b, i) && waits > 0 ?
+                                     fmin(others / waits + b->sums[i].front_part, 1) : 0;
     rest = isnan(r->cpus) ? 0 : (double)mst_cpu_worked_ns(s) / (double)MST_NS_PER_S -
                                 all_programs_cpu(s);
     ends[MST_END_KERNEL].compute_factor = fmin(fmax(rest, 0) / n, KERNEL_MOST *
