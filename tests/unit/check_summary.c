@@ -495,6 +495,46 @@ START_TEST(test_strange)
 }
 END_TEST
 
+#define PHP_CGI PHP "UPDATE servers SET sapi = 'cgi-fcgi' WHERE id = 2;" \
+    "INSERT INTO programs VALUES (1, 'processes that cannot be seen from here', 900000000, " \
+    "'unseen', NULL);"
+
+static enum mst_sapi sapi_of_php(const char *sql, enum mst_proc_owner *owner)
+{
+    const struct run r = quiet_run();
+    enum mst_sapi sapi;
+    struct made m;
+    size_t i;
+
+    make(&m, &r, sql);
+    for (i = 0; i + 1 < m.s.program_count && m.s.programs[i].cpu_ns != 900000000; i++)
+        ;
+    *owner = m.s.programs[i].owner;
+    ck_assert_uint_eq(m.s.server_count, 2);
+    sapi = m.s.servers[1].sapi_kind;
+    unmake(&m);
+    return sapi;
+}
+
+/* php-cgi says the same of itself under plain CGI and under mod_fcgid. mod_cgid waits for no process
+ * that it starts: CPU time that no process took is theirs. */
+START_TEST(test_php_cgi)
+{
+    enum mst_proc_owner owner;
+
+    ck_assert_int_eq(sapi_of_php(PHP_CGI, &owner), MST_SAPI_OTHER);
+    ck_assert_int_eq(owner, MST_PROC_UNSEEN);
+    ck_assert_int_eq(sapi_of_php(PHP_CGI "UPDATE php_requests SET pid = 1000 + key;", &owner),
+                     MST_SAPI_CGI);
+    ck_assert_int_eq(owner, MST_PROC_SERVER);
+    ck_assert_int_eq(sapi_of_php(PHP_CGI "UPDATE php_requests SET pid = 1000 + key;"
+                                 "INSERT INTO ends VALUES (1, 'handler', 'fcgid-script', 400, 0, "
+                                 "4000000, NULL);", &owner), MST_SAPI_FCGID);
+    ck_assert_int_eq(owner, MST_PROC_UNSEEN);
+    ck_assert_int_eq(sapi_of_php(PHP, &owner), MST_SAPI_FPM);
+}
+END_TEST
+
 START_TEST(test_no_such_run)
 {
     struct run r = quiet_run();
@@ -539,6 +579,7 @@ int main(void)
     tcase_add_test(tests, test_promised_names);
     tcase_add_test(tests, test_promised_names_of_php);
     tcase_add_loop_test(tests, test_strange, 0, (int)(sizeof strange / sizeof *strange));
+    tcase_add_test(tests, test_php_cgi);
     tcase_add_test(tests, test_no_such_run);
     suite_add_tcase(suite, tests);
     return test_run(suite);

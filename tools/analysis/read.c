@@ -255,7 +255,8 @@ int mst_summary_read(struct mst_summary *s, sqlite3 *db, int64_t run_id)
                       !mst_summary_read_servers(s, db) ||
                       !mst_summary_read_generators(s, db) ||
                       !mst_summary_read_ports(s, db) ||
-                      !read_programs(s, db) || !read_notes(s, db) || !read_thinned(s, db)))
+                      !read_programs(s, db) || !mst_summary_own_unseen(s) ||
+                      !read_notes(s, db) || !read_thinned(s, db)))
         return -1;
     return found;
 }

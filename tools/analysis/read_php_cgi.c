@@ -3,6 +3,7 @@
 #include "archive/query.h"
 #include "base/ratio.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define ENOUGH_PROCESSES 5u    /* fewer that had one request each say nothing */
@@ -18,12 +19,12 @@ static bool has_handler(const struct mst_summary_server *server, const char *nam
     return false;
 }
 
-static bool is_under_fcgid(const struct mst_summary *run)
+static bool has_handler_anywhere(const struct mst_summary *run, const char *name)
 {
     size_t i;
 
     for (i = 0; i < run->server_count; i++)
-        if (!mst_summary_is_php(&run->servers[i]) && has_handler(&run->servers[i], "fcgid-script"))
+        if (!mst_summary_is_php(&run->servers[i]) && has_handler(&run->servers[i], name))
             return true;
     return false;
 }
@@ -65,9 +66,28 @@ static bool count_deaths(struct mst_summary_server *php, sqlite3 *db, const stru
     return mst_query_done(&q);
 }
 
+/* mod_cgid waits for no process that it starts, so their CPU time is in no other's. */
+bool mst_summary_own_unseen(struct mst_summary *run)
+{
+    bool is_cgi = has_handler_anywhere(run, "cgi-script"), fine = true;
+    struct mst_summary_program *program = run->programs;
+    size_t i;
+
+    for (i = 0; i < run->server_count; i++)
+        is_cgi |= run->servers[i].sapi_kind == MST_SAPI_CGI;
+    for (; program < run->programs + run->program_count && is_cgi && fine; program++)
+        if (program->owner == MST_PROC_UNSEEN) {
+            program->owner = MST_PROC_SERVER;
+            free(program->name);
+            program->name = strdup("processes that ended unseen, most likely those of CGI");
+            fine = program->name != NULL;
+        }
+    return fine;
+}
+
 bool mst_summary_read_php_cgi(struct mst_summary *run, sqlite3 *db)
 {
-    bool fcgid = is_under_fcgid(run), each;
+    bool fcgid = has_handler_anywhere(run, "fcgid-script"), each;
     size_t i;
 
     for (i = 0; i < run->server_count; i++) {

@@ -35,6 +35,9 @@ bool mst_summary_read_ends(struct mst_summary_server *server, sqlite3 *db);
 
 /* read_php_cgi.c: how php-cgi gets its processes, for read_servers.c: all servers were read. */
 bool mst_summary_read_php_cgi(struct mst_summary *s, sqlite3 *db);
+/* The same file, for read.c: CPU time that no process of /proc took is the server's where it starts
+ * a process for each request. All programs were read. */
+bool mst_summary_own_unseen(struct mst_summary *s);
 
 /* read_resources.c: limits and what was used of them, for read_servers.c and read.c. */
 bool mst_summary_read_resources(struct mst_summary_server *server, sqlite3 *db,
