@@ -531,7 +531,9 @@ START_TEST(test_php_cgi)
                                  "INSERT INTO ends VALUES (1, 'handler', 'fcgid-script', 400, 0, "
                                  "4000000, NULL);", &owner), MST_SAPI_FCGID);
     ck_assert_int_eq(owner, MST_PROC_UNSEEN);
-    ck_assert_int_eq(sapi_of_php(PHP, &owner), MST_SAPI_FPM);
+    ck_assert_int_eq(sapi_of_php(PHP_CGI "UPDATE servers SET sapi = 'fpm-fcgi' WHERE id = 2;",
+                                 &owner), MST_SAPI_FPM);
+    ck_assert_int_eq(owner, MST_PROC_UNSEEN);
 }
 END_TEST
 
