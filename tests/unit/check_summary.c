@@ -516,8 +516,8 @@ static enum mst_sapi sapi_of_php(const char *sql, enum mst_proc_owner *owner)
     return sapi;
 }
 
-/* php-cgi says the same of itself under plain CGI and under mod_fcgid. mod_cgid waits for no process
- * that it starts: CPU time that no process took is theirs. */
+/* php-cgi says the same of itself under plain CGI and under mod_fcgid. mod_cgid waits for no
+ * process that it starts: CPU time that no process took is theirs. */
 START_TEST(test_php_cgi)
 {
     enum mst_proc_owner owner;

@@ -323,6 +323,9 @@ void mst_say_below_limit(struct mst_finding *f, const struct mst_budget *b)
                    "not the cause.");
 }
 
+#define FCGID_STARTS "Let mod_fcgid start processes as they are wanted: FcgidSpawnScore 0, " \
+    "FcgidTerminationScore 0. "
+
 void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, bool forked,
                              bool in_apache)
 {
@@ -338,7 +341,9 @@ void mst_say_php_below_limit(struct mst_finding *f, const struct mst_budget *b, 
     if (in_apache)
         MST_ACTION(f, "Look for a limit on connections to PHP, max= in ProxyPass, ProxySet or "
                    "<Proxy>: each child of Apache has as many at most.");
-    if (forked)
+    if (forked && b->php->sapi_kind == MST_SAPI_FCGID)
+        MST_ACTION(f, FCGID_STARTS "FcgidMinProcessesPerClass keeps them when they are idle.");
+    else if (forked)
         MST_ACTION(f, "Start more before the load comes: larger pm.start_servers, with at least as "
                    "much in pm.max_spare_servers, or pm = static.%s",
                    too_few[0] != '\0' ? " Set pm.max_children higher, too." : "");
@@ -367,9 +372,8 @@ void mst_say_fcgid_waits(struct mst_finding *f, const struct mst_budget *b, bool
     if (wanted != MST_UNKNOWN)
         mst_say(above, sizeof above, ", %" PRIu64 " in this load", wanted);
     MST_ACTION(f, "Set %s above the number of requests at once%s, so that each finds a free "
-               "process.%s Or use PHP-FPM: it hands a request over as soon as a process is free.",
-               mst_workers_directive(b->php), above, forked ? " Let mod_fcgid start them as they "
-               "are wanted: FcgidSpawnScore 0, FcgidTerminationScore 0." : "");
+               "process.%sOr use PHP-FPM: it hands a request over as soon as a process is free.",
+               mst_workers_directive(b->php), above, forked ? " " FCGID_STARTS : " ");
 }
 
 void mst_advise_connections(struct mst_finding *f)

@@ -189,7 +189,10 @@ void mst_say_churn(struct mst_finding *f, const struct mst_summary_server *serve
              "average, and others were started for them.",
              mst_summary_is_php(server) ? "PHP" : "Apache", server->exits,
              mst_format_milli(mst_milli(server->requests, server->exits)).text);
-    MST_ACTION(f, "Set %s", mst_summary_is_php(server) ?
+    MST_ACTION(f, "Set %s", server->sapi_kind == MST_SAPI_FCGID ?
+               "FcgidMaxRequestsPerProcess and PHP_FCGI_MAX_REQUESTS (FcgidInitialEnv) much higher "
+               "(0 is no limit, for an application that leaks no memory), or FcgidIdleTimeout." :
+               mst_summary_is_php(server) ?
                "pm.max_requests much higher (0 is no limit, for an application that leaks no "
                "memory); with pm = ondemand also pm.process_idle_timeout." :
                "MaxConnectionsPerChild much higher (0 is no limit, for an application that leaks "
