@@ -498,6 +498,24 @@ START_TEST(test_few_cpus)
 }
 END_TEST
 
+/* mod_php's processes are Apache's: under mpm_itk each connection has one. FPM's are its own. */
+START_TEST(test_churn_of_apaches_php)
+{
+    static const char *const sapis[] = { "fpm-fcgi", "apache2handler" };
+    const struct run r = quiet_run();
+    char sql[4096];
+    struct made m;
+
+    snprintf(sql, sizeof sql, PHP "UPDATE servers SET sapi = '%s' WHERE id = 2;"
+             "UPDATE samples SET exits = 0, forks = 0;"
+             "UPDATE samples SET exits = 100, forks = 100 WHERE moment = 'after' "
+             "AND server_id = 2;", sapis[_i]);
+    make(&m, &r, sql);
+    ck_assert_int_eq(mst_findings_get(&m.s, MST_CODE_CHILD_CHURN, "") != NULL, _i == 0);
+    unmake(&m);
+}
+END_TEST
+
 /* Processes that end for a restart do not live shortly; those of another time do. */
 START_TEST(test_churn_of_a_restart)
 {
@@ -1327,6 +1345,7 @@ int main(void)
     tcase_add_loop_test(tests, test_connections_of_event, 0, 3);
     tcase_add_test(tests, test_sending_under_full_cpus);
     tcase_add_loop_test(tests, test_few_cpus, 0, 4);
+    tcase_add_loop_test(tests, test_churn_of_apaches_php, 0, 2);
     tcase_add_test(tests, test_churn_of_a_restart);
     tcase_add_test(tests, test_a_stall_in_a_load);
     tcase_add_loop_test(tests, test_settings_of_apache, 0, 25);

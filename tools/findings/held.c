@@ -157,8 +157,11 @@ static void find_churn(struct mst_inquiry *q, const struct mst_summary_server *s
     uint64_t exits = mst_known(server->exits);
     struct mst_finding *f;
 
-    if (mst_known(server->restarts) > 0 || server->sapi_kind == MST_SAPI_CGI)
-        return;   /* a stop ends all of them, and a CGI ends with its request */
+    /* A stop ends all of them, a CGI ends with its request, and mod_php's processes are Apache's:
+     * under mpm_itk, each connection has its own. */
+    if (mst_known(server->restarts) > 0 || server->sapi_kind == MST_SAPI_CGI ||
+        server->sapi_kind == MST_SAPI_MOD_PHP)
+        return;
     if (exits >= MST_CHURN_EXITS_MIN)
         exits = mst_subtract_saturated(exits, mst_restart_exits(q, server));
     if (exits < MST_CHURN_EXITS_MIN ||
