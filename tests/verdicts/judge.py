@@ -59,7 +59,7 @@ WHEN_OFF = 0.6
 
 
 # What advice predicts is met within this part of it.
-MET_WITHIN = 0.25
+MET_WITHIN = 0.15
 
 
 def judge_advice(run):
