@@ -394,6 +394,35 @@ START_TEST(test_backend_of_apaches_own)
 }
 END_TEST
 
+/* Half of the requests do not wait although all workers are busy: so it is where event keeps
+ * connections, and the simulation's queue cannot be so. */
+START_TEST(test_event_keeps_connections)
+{
+    static const struct { const char *sql, *why; } cases[] = {
+        { "", "the simulation does not come to what was measured" },
+        { "UPDATE server_requests SET nth = key % 10;", "the simulation does not come to what was "
+          "measured, as event serves the connections that it keeps before those that wait to be "
+          "accepted, and the simulation has one queue (a load that keeps no connections tells "
+          "more)" },
+    };
+    const struct run r = ten_workers();
+    struct mst_model_run run;
+    struct mst_prediction p;
+    char sql[1024];
+    struct made m;
+
+    snprintf(sql, sizeof sql, OF_160_MS "UPDATE client_results SET p50_ns = 20000000;"
+             "UPDATE servers SET mpm = 'event';%s", cases[_i].sql);
+    make(&m, &r, sql);
+    ck_assert(mst_model_run_make(&run, &m.s, mst_archive_db(m.archive), memory_of_test()));
+    ck_assert_msg(run.why_not == NULL, "%s", run.why_not);
+    mst_model_calibrate(&p, &run);
+    ck_assert(p.why_not != NULL);
+    ck_assert_str_eq(p.why_not, cases[_i].why);
+    unmake(&m);
+}
+END_TEST
+
 /* The reason is one fact. */
 START_TEST(test_what_cannot_be_simulated)
 {
@@ -979,6 +1008,7 @@ int main(void)
     tcase_add_test(advice, test_advice);
     tcase_add_test(advice, test_requests_that_come);
     tcase_add_test(advice, test_backend_of_apaches_own);
+    tcase_add_loop_test(advice, test_event_keeps_connections, 0, 2);
     tcase_add_test(advice, test_what_cannot_be_simulated);
     tcase_add_test(advice, test_processes_that_are_started);
     tcase_add_test(advice, test_what_is_not_noted);

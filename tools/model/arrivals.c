@@ -7,6 +7,7 @@
 #include "analysis/configured.h"
 #include "model/building.h"
 
+#define KEPT             1.05     /* requests for each connection: more, and it is kept */
 #define CLIENTS_MOST     100000u  /* no load tool has more */
 #define DEFAULT_TIMEOUT  5.0      /* Apache's KeepAliveTimeout, in seconds */
 
@@ -139,12 +140,16 @@ bool mst_building_make_keepalive(struct mst_building *b)
     double connections, seconds = NAN;
     const char *value;
 
-    if (mpm == NULL || strcmp(mpm, "event") == 0)
+    if (mpm == NULL)
         return true;
     q = mst_query_ask(r->db, sql, front->id);
     connections = mst_query_next(&q) ? mst_row_real(&q, "number") : 0;
     if (!mst_query_done(&q))
         return false;
+    if (strcmp(mpm, "event") == 0) {
+        b->at->is_kept_by_event = connections > 0 && (double)front->requests > KEPT * connections;
+        return true;
+    }
     if (mst_query_has_table(r->db, "settings")) {
         q = mst_configured_ask(r->db, front, "", "KeepAliveTimeout", NULL);
         if (mst_query_next(&q) && (value = mst_row_text(&q, "value")) != NULL)
@@ -152,7 +157,7 @@ bool mst_building_make_keepalive(struct mst_building *b)
         if (!mst_query_done(&q))
             return false;
     }
-    if (connections > 0 && (double)front->requests > 1.05 * connections) {
+    if (connections > 0 && (double)front->requests > KEPT * connections) {
         load->requests_a_connection = (double)front->requests / connections;
         load->keepalive_timeout = seconds > 0 ? seconds : DEFAULT_TIMEOUT;
     }

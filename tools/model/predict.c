@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/bottleneck.h"
 #include "model/fit.h"
 
 #define RATE_OFF_MOST   0.05      /* what the simulation may be off, of what was measured */
@@ -57,6 +58,31 @@ bool mst_model_is_off(const struct mst_prediction *p, size_t view)
            is_off(p, view, MST_MEASURE_P95, TIME_OFF_MOST);
 }
 
+/* Whether requests waited for a worker of event, which serves the connections that it keeps before
+ * those that wait to be accepted. */
+static bool is_unordered(const struct mst_model_run *r)
+{
+    size_t i;
+
+    for (i = 0; i < r->server_count; i++)
+        if (r->servers[i].is_kept_by_event && mst_summary_is_short(r->servers[i].front))
+            return true;
+    return false;
+}
+
+static const char *why_off(const struct mst_prediction *p, size_t view)
+{
+    if (hides_clients(p, view))
+        return "the simulation does not come to what was measured, as requests waited, and how "
+               "many clients waited for them is not known (a load tool that mpmstat knows, as "
+               "record's own command, tells it)";
+    if (is_unordered(p->run))
+        return "the simulation does not come to what was measured, as event serves the connections "
+               "that it keeps before those that wait to be accepted, and the simulation has one "
+               "queue (a load that keeps no connections tells more)";
+    return NULL;
+}
+
 /* A view that the simulation does not come to has no predictions. */
 static void look(struct mst_prediction *p, struct mst_model_run *r, struct mst_model_view *view)
 {
@@ -65,12 +91,10 @@ static void look(struct mst_prediction *p, struct mst_model_run *r, struct mst_m
     r->view = view;
     nth = mst_forecast_view(r);
     p->now.limit = mst_forecast_limit(&p->now, &r->system, nth);
-    p->hides_clients = hides_clients(p, nth);
-    p->why_not = !mst_model_is_off(p, nth) ? NULL :
-                 !p->hides_clients ? "the simulation does not come to what was measured" :
-                 "the simulation does not come to what was measured, as requests waited, and how "
-                 "many clients waited for them is not known (a load tool that mpmstat knows, as "
-                 "record's own command, tells it)";
+    p->why_not = mst_model_is_off(p, nth) ? why_off(p, nth) : NULL;
+    p->is_explained = p->why_not != NULL;
+    if (mst_model_is_off(p, nth) && p->why_not == NULL)
+        p->why_not = "the simulation does not come to what was measured";
 }
 
 bool mst_model_look_at(struct mst_prediction *p, struct mst_model_run *r,

@@ -14,8 +14,7 @@ struct mst_model_estimate { double value, low, high; };
 
 struct mst_prediction {
     const char *why_not;       /* why nothing is predicted of the view, a sentence; NULL */
-    bool hides_clients;        /* that is so because requests waited, and it is not known how many
-                                * clients waited for them */
+    bool is_explained;         /* it says what in the recording is the reason */
     const struct mst_model_run *run;
     struct mst_forecast now;   /* of the recorded system */
 };

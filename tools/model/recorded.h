@@ -46,6 +46,7 @@ struct mst_model_server {
                                     * NAN: it was not, or not known */
     double *own;                   /* of each request: the time in the front server itself */
     size_t  own_count;
+    bool    is_kept_by_event;      /* connections have several requests, and event holds them */
 };
 
 /* What is measured of a run: a rate, and times in seconds. */

@@ -332,7 +332,7 @@ void mst_whatif_put(const struct mst_doc *doc, const struct mst_whatif *w)
         if (w->recorded->why_not == NULL) {
             say_fit(doc, w);
         }
-        if (w->recorded->why_not == NULL && !p->hides_clients) {
+        if (w->recorded->why_not == NULL && !p->is_explained) {
             mst_doc_paragraph(doc, MST_STYLE_PLAIN, "Something that the recording does not tell "
                               "decided about it: other programs, a cache that filled, a load that "
                               "changed. Record again, for longer, while nothing else runs.");
