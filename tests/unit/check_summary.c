@@ -499,6 +499,10 @@ END_TEST
     "INSERT INTO programs VALUES (1, 'processes that cannot be seen from here', 900000000, " \
     "'unseen', NULL);"
 
+#define OWN_PROCESSES "UPDATE php_requests SET pid = 1000 + key;"
+#define WHICH_END "UPDATE samples SET exits = 0 WHERE server_id = 2;" \
+    "UPDATE samples SET exits = 400 WHERE server_id = 2 AND moment = 'after';"
+
 static enum mst_sapi sapi_of_php(const char *sql, enum mst_proc_owner *owner)
 {
     const struct run r = quiet_run();
@@ -524,10 +528,11 @@ START_TEST(test_php_cgi)
 
     ck_assert_int_eq(sapi_of_php(PHP_CGI, &owner), MST_SAPI_OTHER);
     ck_assert_int_eq(owner, MST_PROC_UNSEEN);
-    ck_assert_int_eq(sapi_of_php(PHP_CGI "UPDATE php_requests SET pid = 1000 + key;", &owner),
-                     MST_SAPI_CGI);
+    ck_assert_int_eq(sapi_of_php(PHP_CGI OWN_PROCESSES, &owner), MST_SAPI_OTHER);
+    ck_assert_int_eq(owner, MST_PROC_UNSEEN);
+    ck_assert_int_eq(sapi_of_php(PHP_CGI OWN_PROCESSES WHICH_END, &owner), MST_SAPI_CGI);
     ck_assert_int_eq(owner, MST_PROC_SERVER);
-    ck_assert_int_eq(sapi_of_php(PHP_CGI "UPDATE php_requests SET pid = 1000 + key;"
+    ck_assert_int_eq(sapi_of_php(PHP_CGI OWN_PROCESSES WHICH_END
                                  "INSERT INTO ends VALUES (1, 'handler', 'fcgid-script', 400, 0, "
                                  "4000000, NULL);", &owner), MST_SAPI_FCGID);
     ck_assert_int_eq(owner, MST_PROC_UNSEEN);

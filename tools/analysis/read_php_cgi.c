@@ -29,6 +29,7 @@ static bool has_handler_anywhere(const struct mst_summary *run, const char *name
     return false;
 }
 
+/* Processes that stay can have had one request each, too, where there are many of them. */
 static bool has_process_each(bool *each, const struct mst_summary_server *php, sqlite3 *db)
 {
     struct mst_query q = mst_query_ask(db, "SELECT count(*) AS requests, count(DISTINCT pid) AS "
@@ -39,7 +40,7 @@ static bool has_process_each(bool *each, const struct mst_summary_server *php, s
     if (mst_query_next(&q)) {
         uint64_t processes = mst_row_number(&q, "processes");
 
-        *each = processes >= ENOUGH_PROCESSES &&
+        *each = processes >= ENOUGH_PROCESSES && mst_known(php->exits) >= processes / 2 &&
                 mst_milli(processes, mst_row_number(&q, "requests")) >= NEARLY_ALL_MILLI;
     }
     return mst_query_done(&q);
