@@ -83,15 +83,15 @@ def served(pages, children, *, address="127.0.0.1", port=None, **options):
                    f"http://{address}:{port or apache.port}/{next(iter(pages))}")
 
 
-class FiveConnections(MariaDB):
+class FewConnections(MariaDB):
     def command(self):
-        return [*super().command(), "--max-connections=5"]
+        return [*super().command(), "--max-connections=10"]
 
 
 @contextmanager
 def database():
-    """A pool of 20 before a database that has five connections, and refuses a sixth."""
-    with FiveConnections() as server, served({"asks.php": f"""<?php
+    """A pool of 20 before a database that has ten connections, MariaDB's least, and one for root."""
+    with FewConnections() as server, served({"asks.php": f"""<?php
 mysqli_report(MYSQLI_REPORT_OFF);
 $db = @mysqli_connect('127.0.0.1', 'root', '', '', {server.port});
 if (!$db) {{ http_response_code(503); exit; }}
