@@ -8,9 +8,9 @@
 #include <php.h>
 #include <string.h>
 #include <zend_extensions.h>
-#include <zend_ini.h>
 
 #include "base/clock.h"
+#include "compat.h"
 #include "state.h"
 
 #define LOOK_NS MST_NS_PER_S   /* between two looks of any worker */
@@ -83,8 +83,7 @@ static zend_function *find_function(void)
  * unknown. */
 static bool may_ask(void)
 {
-    const char *restricted = zend_ini_string_ex((char *)"opcache.restrict_api",
-                                                strlen("opcache.restrict_api"), 0, NULL);
+    const char *restricted = mst_ini_text("opcache.restrict_api");
 
     return restricted == NULL || *restricted == '\0';
 }

@@ -18,6 +18,7 @@
 #include <zend_exceptions.h>
 
 #include "base/clock.h"
+#include "compat.h"
 #include "delay.h"
 #include "end_call.h"
 #include "ends.h"
@@ -163,11 +164,7 @@ static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint32_
 
 static bool has_thrown(void)
 {
-#if PHP_VERSION_ID >= 80000
-    return EG(exception) && !zend_is_unwind_exit(EG(exception));
-#else
-    return EG(exception) != NULL;
-#endif
+    return EG(exception) && !mst_is_exit(EG(exception));
 }
 
 /* Ends the call under way, whose frame must be alive. */
@@ -229,7 +226,7 @@ ZEND_NAMED_FUNCTION(mst_call_noted)
 
 /* ---- fibers ------------------------------------------------------------------------------ */
 
-#if PHP_VERSION_ID >= 80100
+#ifdef MST_HAS_FIBERS
 static void suspend(struct mst_waits *w, const void *fiber)
 {
     struct mst_suspended *s = malloc(sizeof *s);
