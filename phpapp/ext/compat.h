@@ -81,16 +81,26 @@ static inline const char *mst_file_name(const zend_file_handle *file)
 #endif
 }
 
-/* Calls a function of PHP's own. False: it cannot be called without a warning. */
+/* A function of PHP's own, or NULL where there is none, or disable_functions has it: from 8.0 on it
+ * is gone then (a script's can have its name); in 7.4 one without arguments stands in its place, which
+ * warns. */
+static inline zend_function *mst_own_function(const char *name)
+{
+    zend_function *f = zend_hash_str_find_ptr(CG(function_table), name, strlen(name));
+
+    return f && f->type == ZEND_INTERNAL_FUNCTION && f->internal_function.arg_info ? f : NULL;
+}
+
+/* Calls it; zend_call_known_function() is there from 8.0 on. False: it has no result. */
 static inline bool mst_call_own(zend_function *f, zval *result, uint32_t count, zval *parameters)
 {
-#if PHP_VERSION_ID >= 80000   /* from 8.0 */
-    zend_call_known_function(f, NULL, NULL, result, count, parameters, NULL);
-    return true;
-#else                         /* 7.4: a function of disable_functions is there, and warns */
-    (void)f, (void)result, (void)count, (void)parameters;
-    return false;
-#endif
+    zend_fcall_info call = { .size = sizeof call, .retval = result, .params = parameters,
+                             .param_count = count };
+    zend_fcall_info_cache cache = { .function_handler = f };
+
+    ZVAL_UNDEF(result);
+    ZVAL_UNDEF(&call.function_name);
+    return zend_call_function(&call, &cache) == SUCCESS && Z_TYPE_P(result) != IS_UNDEF;
 }
 
 /* Whether what has been thrown ends the script without an error: exit(). */

@@ -13,7 +13,7 @@ import build
 import php
 import tool
 from fpm import FPM
-from php_site import needs_extension
+from php_site import needs_extension, needs_version
 from recording import record
 from serving import Serving
 
@@ -156,6 +156,7 @@ PART = "<?php burn();"
 def test_kinds_of_code(tmp_path, jit):
     """Generators, closures, fibers, included files, eval and what PHP itself calls; interpreted,
     and as machine code."""
+    needs_version(8, 1, "fibers")
     settings = {"opcache.enable": 1, "opcache.file_update_protection": 0,
                 **({"opcache.jit": jit, "opcache.jit_buffer_size": "16M"} if jit else {})}
     with FPM(1, settings={**settings, **php.settings("@ROOT@/run", profile=500)}) as fpm:
