@@ -565,9 +565,12 @@ def test_after_fastcgi_finish_request(site):
     assert record["longest"][0]["calls"] == 2
 
 
-def test_a_client_that_goes_away_within_a_call(site):
-    """PHP leaves the session's handler as it writes to nobody: the call has no return value."""
+@pytest.mark.parametrize("after", [0, 30])
+def test_a_client_that_goes_away_within_a_call(site, after):
+    """PHP leaves the session's handler as it writes to nobody: the call has no return value. It has
+    ended when a shutdown function sleeps, for so many milliseconds after it."""
     script = site.script(
+        (f"register_shutdown_function('usleep', {after * 1000}); " if after else "") +
         "class H implements SessionHandlerInterface {"
         "function open($p, $n): bool { usleep(20000); for (;;) { echo str_repeat('x', 9000); flush(); } }"
         "function close(): bool { return true; } function read($i): string { return ''; }"
@@ -577,7 +580,11 @@ def test_a_client_that_goes_away_within_a_call(site):
     php.fastcgi(site.fpm.socket, script, leave=True)
     [record] = site.records(1)
     check_wait(record, "lock", 20 * MS, record["run_ns"])
-    assert [(e["kind"], e["calls"], e["failed"]) for e in record["longest"]] == [("lock", 1, 1)]
+    expected = [("lock", 1, 1)]
+    if after:
+        check_wait(record, "sleep", after * MS, record["run_ns"])
+        expected.append(("sleep", 1, 0))
+    assert sorted((e["kind"], e["calls"], e["failed"]) for e in record["longest"]) == expected
 
 
 def test_mail():
