@@ -82,8 +82,8 @@ static inline const char *mst_file_name(const zend_file_handle *file)
 }
 
 /* A function of PHP's own, or NULL where there is none, or disable_functions has it: from 8.0 on it
- * is gone then (a script's can have its name); in 7.4 one without arguments stands in its place, which
- * warns. */
+ * is gone then (a script's can have its name); in 7.4 one without arguments stands in its place,
+ * which warns. */
 static inline zend_function *mst_own_function(const char *name)
 {
     zend_function *f = zend_hash_str_find_ptr(CG(function_table), name, strlen(name));

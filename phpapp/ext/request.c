@@ -62,8 +62,10 @@ static bool is_setting(const char *name, const char *setting)
  * would tell it, but FPM loses that (8.1, 8.2). */
 static bool is_script_of_request(const zend_file_handle *file)
 {
-    return EG(current_execute_data) == NULL && !is_setting(mst_file_name(file), PG(auto_prepend_file))
-        && !is_setting(mst_file_name(file), PG(auto_append_file));
+    const char *name = mst_file_name(file);
+
+    return EG(current_execute_data) == NULL && !is_setting(name, PG(auto_prepend_file))
+        && !is_setting(name, PG(auto_append_file));
 }
 
 /* The thread's clock is a system call: a small part of what compiling a file takes. */
