@@ -3,6 +3,7 @@
 phpext_sources = \
 	phpapp/ext/board_place.c \
 	phpapp/ext/board_place.h \
+	phpapp/ext/compat.h \
 	phpapp/ext/delay.c \
 	phpapp/ext/delay.h \
 	phpapp/ext/end_cache.c \

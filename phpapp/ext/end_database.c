@@ -2,12 +2,13 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "compat.h"
 #include "end_call.h"
 #include "end_functions.h"
 
 static struct mst_part setting(const char *name)
 {
-    return mst_part_of(zend_ini_string_ex((char *)name, strlen(name), 0, NULL));
+    return mst_part_of(mst_ini_text(name));
 }
 
 /* mysqli's functions that connect: ([link,] host, user, password, database, port, socket). */

@@ -1,4 +1,5 @@
 /* end_http.c - the other ends of cURL and SOAP. */
+#include "compat.h"
 #include "end_call.h"
 #include "end_functions.h"
 #include "end_url.h"
@@ -63,28 +64,21 @@ MST_END(curl_reset)
 
 /* curl_exec() connects and talks in one call. Only cURL knows how long it looked up the name,
  * connected and shook hands, of all redirects together; 0: it never came to talk. Its own function
- * is asked, which is not there where disable_functions has it, and can then be a script's. PHP 7
- * keeps such a function, and warns as it is called. */
+ * is asked, where it is not disabled. */
 uint64_t mst_connecting_of_curl(zend_execute_data *call, uint64_t waited_ns)
 {
     uint64_t ns = 0;
-#if PHP_VERSION_ID >= 80000
-    zend_function *ask = zend_hash_str_find_ptr(CG(function_table), ZEND_STRL("curl_getinfo"));
+    zend_function *ask = mst_own_function("curl_getinfo");
     zval parameters[2], seconds;
 
-    if (!call || !ask || ask->type != ZEND_INTERNAL_FUNCTION || waited_ns < CURL_ASKED_FROM_NS
-        || EG(exception) || ZEND_CALL_NUM_ARGS(call) < 1)
+    if (!call || !ask || waited_ns < CURL_ASKED_FROM_NS || EG(exception)
+        || ZEND_CALL_NUM_ARGS(call) < 1)
         return 0;
     ZVAL_COPY_VALUE(&parameters[0], ZEND_CALL_ARG(call, 1));
     ZVAL_LONG(&parameters[1], CURL_INFO_PRETRANSFER);
-    ZVAL_UNDEF(&seconds);
-    zend_call_known_function(ask, NULL, NULL, &seconds, 2, parameters, NULL);
-    if (Z_TYPE(seconds) == IS_DOUBLE)
+    if (mst_call_own(ask, &seconds, 2, parameters) && Z_TYPE(seconds) == IS_DOUBLE)
         ns = Z_DVAL(seconds) > 0 ? (uint64_t)(Z_DVAL(seconds) * 1e9) : waited_ns;
     zval_ptr_dtor(&seconds);
-#else
-    (void)call;
-#endif
     return ns < waited_ns ? ns : waited_ns;
 }
 

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "board_place.h"
+#include "compat.h"
 #include "label.h"
 #include "lifecycle.h"
 #include "mpmstat_arginfo.h"
@@ -21,27 +22,11 @@
 #include "waits.h"
 #include "write/pools.h"
 
-/* Reads a number as OnUpdateLong() does, with K, M and G. OnUpdateLong() warns of malformed
- * numbers. */
-static zend_long number_of(zend_string *text)
-{
-#if PHP_VERSION_ID >= 80200
-    zend_string *complaint = NULL;
-    zend_long value = zend_ini_parse_quantity(text, &complaint);
-
-    if (complaint)
-        zend_string_release(complaint);
-    return value;
-#else
-    return zend_atol(ZSTR_VAL(text), ZSTR_LEN(text));
-#endif
-}
-
 /* The handler of a number that must be within bounds; else the setting keeps its value. */
 #define MPMSTAT_BOUNDED(name, low, high)                                                    \
     static ZEND_INI_MH(name)                                                                \
     {                                                                                       \
-        zend_long value = number_of(new_value);                                             \
+        zend_long value = mst_ini_quantity(new_value);                                      \
                                                                                             \
         if (value < (low) || value > (high))                                                \
             return FAILURE;                                                                 \

@@ -8,9 +8,9 @@
 #include <php.h>
 #include <string.h>
 #include <zend_extensions.h>
-#include <zend_ini.h>
 
 #include "base/clock.h"
+#include "compat.h"
 #include "state.h"
 
 #define LOOK_NS MST_NS_PER_S   /* between two looks of any worker */
@@ -68,41 +68,24 @@ static void read_status(struct mst_opcache *o, const zval *status)
     o->state = state_of(status, o);
 }
 
-/* NULL: it cannot be asked. A disabled function is gone; in PHP 7 one without arguments stands in
- * its place, which warns. */
-static zend_function *find_function(void)
-{
-    zend_function *f = zend_hash_str_find_ptr(CG(function_table), "opcache_get_status",
-                                              strlen("opcache_get_status"));
-
-    return f != NULL && f->type == ZEND_INTERNAL_FUNCTION && f->internal_function.arg_info != NULL
-           ? f : NULL;
-}
-
 /* Where opcache.restrict_api keeps scripts from asking, the function would warn: the state stays
  * unknown. */
 static bool may_ask(void)
 {
-    const char *restricted = zend_ini_string_ex((char *)"opcache.restrict_api",
-                                                strlen("opcache.restrict_api"), 0, NULL);
+    const char *restricted = mst_ini_text("opcache.restrict_api");
 
     return restricted == NULL || *restricted == '\0';
 }
 
 static bool ask(zval *status)
 {
-    zend_function *f = find_function();
-    zend_fcall_info call = { .size = sizeof call, .retval = status, .param_count = 1 };
-    zend_fcall_info_cache cache = { .function_handler = f };
+    zend_function *f = mst_own_function("opcache_get_status");
     zval without_scripts;
 
     if (f == NULL || !may_ask() || EG(exception) != NULL)
         return false;
     ZVAL_FALSE(&without_scripts);
-    ZVAL_UNDEF(status);
-    ZVAL_UNDEF(&call.function_name);
-    call.params = &without_scripts;
-    return zend_call_function(&call, &cache) == SUCCESS && Z_TYPE_P(status) != IS_UNDEF;
+    return mst_call_own(f, status, 1, &without_scripts);
 }
 
 /* The words are read one by one: a reader can get some of this look and some of the last one. */

@@ -25,6 +25,7 @@
 #include "base/array.h"
 #include "base/clock.h"
 #include "code_place.h"
+#include "compat.h"
 #include "state.h"
 #include "write/worker.h"
 
@@ -33,17 +34,6 @@
 /* Real-time signals that come from a timer of this process, and only to the watcher. The others
  * that such programs use are counted from SIGRTMIN: glibc's own, and PHP's with threads. */
 #define SIGNAL (SIGRTMAX - 5)
-
-#if PHP_VERSION_ID >= 80200
-typedef zend_atomic_bool interrupt_flag;
-#define RAISE(flag) zend_atomic_bool_store(flag, true)
-#elif PHP_VERSION_ID >= 80000
-typedef bool interrupt_flag;
-#define RAISE(flag) __atomic_store_n(flag, true, __ATOMIC_RELAXED)
-#else
-typedef zend_bool interrupt_flag;
-#define RAISE(flag) __atomic_store_n(flag, 1, __ATOMIC_RELAXED)
-#endif
 
 /* Where a thread's code was as its timer expired. */
 struct seen {
@@ -55,7 +45,7 @@ struct seen {
 /* What the watcher knows of a thread. These outlive the threads: a signal can come late, when
  * another thread has the target. */
 struct target {
-    interrupt_flag *flag;     /* of the thread's engine; NULL: it has ended */
+    mst_interrupt_flag *flag; /* of the thread's engine; NULL: it has ended */
     zend_execute_data **current;  /* the same, its innermost frame */
     uint32_t        tag;      /* the thread's signals have it: another one for each thread, of which
                                * the remainder by MPMSTAT_THREADS is this target's index */
@@ -113,14 +103,9 @@ static void add_functions(HashTable *table)
     } ZEND_HASH_FOREACH_END();
 }
 
-#if PHP_VERSION_ID >= 80000
-typedef zend_result startup_result;
-#else
-typedef int startup_result;
-#endif
-static startup_result (*next_post_startup)(void);
+static mst_startup_result (*next_post_startup)(void);
 
-static startup_result find_functions(void)
+static mst_startup_result find_functions(void)
 {
     zend_class_entry *class;
 
@@ -199,7 +184,7 @@ static void note(const siginfo_t *info)
         __atomic_fetch_add(&t->pending_ns, (1 + (uint64_t)info->si_overrun) * period_ns,
                            __ATOMIC_RELAXED);
         keep(t);
-        RAISE(t->flag);
+        MST_RAISE(t->flag);
     }
     pthread_mutex_unlock(&watcher.raising);
 }

@@ -14,11 +14,9 @@
 #include <zend_extensions.h>
 #include <zend_execute.h>
 #include <zend_gc.h>
-#if PHP_VERSION_ID >= 80000
-#include <zend_observer.h>
-#endif
 
 #include "base/clock.h"
+#include "compat.h"
 #include "label.h"
 #include "lifecycle.h"
 #include "profile.h"
@@ -42,38 +40,18 @@ static void note_error(int type)
         MPMSTAT_G(maybe_fatal) = true;
 }
 
-#if PHP_VERSION_ID >= 80100
-static void see_error(int type, zend_string *file, uint32_t line, zend_string *message)
-{
-    (void)file, (void)line, (void)message;
-    note_error(type);
-}
-#elif PHP_VERSION_ID >= 80000
-static void see_error(int type, const char *file, uint32_t line, zend_string *message)
-{
-    (void)file, (void)line, (void)message;
-    note_error(type);
-}
-#else
-static void (*next_error_cb)(int, const char *, const uint32_t, const char *, va_list);
+static mst_see_error *next_see_error;
 
-static void see_error(int type, const char *file, const uint32_t line, const char *format,
-                      va_list arguments)
+static void see_error(MST_ERROR_PARAMETERS)
 {
     note_error(type);
-    next_error_cb(type, file, line, format, arguments);
+    if (next_see_error)
+        next_see_error(MST_ERROR_ARGUMENTS);
 }
-#endif
 
 /* OPcache's own function runs first, and calls this one for scripts that it does not have (or
  * cannot use). So a script that ran without being compiled here was cached. */
 static zend_op_array *(*next_compile_file)(zend_file_handle *, int);
-
-#if PHP_VERSION_ID >= 80100
-#define NAME_OF(file) ((file)->filename ? ZSTR_VAL((file)->filename) : "")
-#else
-#define NAME_OF(file) ((file)->filename ? (file)->filename : "")
-#endif
 
 static bool is_setting(const char *name, const char *setting)
 {
@@ -84,8 +62,10 @@ static bool is_setting(const char *name, const char *setting)
  * would tell it, but FPM loses that (8.1, 8.2). */
 static bool is_script_of_request(const zend_file_handle *file)
 {
-    return EG(current_execute_data) == NULL && !is_setting(NAME_OF(file), PG(auto_prepend_file))
-        && !is_setting(NAME_OF(file), PG(auto_append_file));
+    const char *name = mst_file_name(file);
+
+    return EG(current_execute_data) == NULL && !is_setting(name, PG(auto_prepend_file))
+        && !is_setting(name, PG(auto_append_file));
 }
 
 /* The thread's clock is a system call: a small part of what compiling a file takes. */
@@ -180,12 +160,7 @@ void mst_request_start_watching(void)
     zend_compile_file = see_compilation;
     next_collect = gc_collect_cycles;
     gc_collect_cycles = see_collection;
-#if PHP_VERSION_ID >= 80000
-    zend_observer_error_register(see_error);
-#else
-    next_error_cb = zend_error_cb;
-    zend_error_cb = see_error;
-#endif
+    next_see_error = mst_watch_errors(see_error);
 }
 
 void mst_request_stop_watching(void)
@@ -198,10 +173,7 @@ void mst_request_stop_watching(void)
         zend_compile_file = next_compile_file;
     if (gc_collect_cycles == see_collection)
         gc_collect_cycles = next_collect;
-#if PHP_VERSION_ID < 80000
-    if (zend_error_cb == see_error)
-        zend_error_cb = next_error_cb;
-#endif
+    mst_unwatch_errors(see_error, next_see_error);
 }
 
 /* ---- what the request brings ----------------------------------------------------------- */

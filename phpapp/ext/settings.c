@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <zend_extensions.h>
-#include <zend_ini.h>
+
+#include "compat.h"
 
 static const char *const names[] = {
     "memory_limit", "max_execution_time", "output_buffering", "realpath_cache_size",
@@ -21,11 +22,12 @@ static const char *const names[] = {
  * value is that of php.ini then. */
 static const char *value_of(const char *name)
 {
-    char *value = zend_ini_string_ex((char *)name, strlen(name), 0, NULL);
+    const char *value = mst_ini_text(name);
+    char *configured;
 
-    if (value || cfg_get_string((char *)name, &value) == SUCCESS)
+    if (value)
         return value;
-    return NULL;
+    return cfg_get_string((char *)name, &configured) == SUCCESS ? configured : NULL;
 }
 
 /* OPcache is loaded where php.ini names it, and then enabled by default (its source:

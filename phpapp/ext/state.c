@@ -1,7 +1,7 @@
 /* state.c - the variables that the extension's files share: see state.h. */
 #include "state.h"
 
-#include <zend_extensions.h>
+#include "compat.h"
 
 ZEND_DECLARE_MODULE_GLOBALS(mpmstat)
 
@@ -13,11 +13,5 @@ struct mst_php mst_php;
 
 int mst_reserve_slot(void)
 {
-#if PHP_VERSION_ID >= 80000
-    return zend_get_resource_handle("mpmstat");
-#else
-    static zend_extension owner;
-
-    return zend_get_resource_handle(&owner);
-#endif
+    return mst_resource_handle();
 }

@@ -22,6 +22,7 @@
  *   delay.c      how long a thread was ready to run and had no CPU
  *   settings.c   php.ini's settings for the board's header
  *   state.c      the variables declared here
+ *   compat.h     where the versions of PHP differ
  *
  * A file calls only those below it. The library (lib/) does not know Zend.
  */

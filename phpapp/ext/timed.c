@@ -8,20 +8,12 @@
 
 #include <stdlib.h>
 #include <string.h>
-#if PHP_VERSION_ID >= 80100
-#include <zend_observer.h>
-#endif
 
 #include "board_place.h"
+#include "compat.h"
 #include "end_functions.h"
 #include "state.h"
 #include "waits.h"
-
-#if PHP_VERSION_ID >= 80000
-typedef zend_result startup_result;
-#else
-typedef int startup_result;
-#endif
 
 static bool is_replaced(const zend_internal_function *f)
 {
@@ -114,9 +106,9 @@ static void replace_in_classes(struct mst_wait_line *line)
  * be turned on later. */
 static bool is_unsafe(void)
 {
-    const char *jit = INI_STR("opcache.jit");
+    const char *jit = mst_ini_text("opcache.jit");
 
-    return mst_board_place_threads() > 1 && INI_INT("opcache.jit_buffer_size") > 0
+    return mst_board_place_threads() > 1 && mst_ini_number("opcache.jit_buffer_size") > 0
         && !(jit && strcmp(jit, "disable") == 0);
 }
 
@@ -127,9 +119,9 @@ const char *mst_waits_why_not(void)
     return is_refused ? "not measured: the JIT of a PHP with threads has a buffer" : NULL;
 }
 
-static startup_result (*next_post_startup)(void);
+static mst_startup_result (*next_post_startup)(void);
 
-static startup_result replace_all(void)
+static mst_startup_result replace_all(void)
 {
     struct mst_wait_line *line;
 
@@ -148,7 +140,7 @@ void mst_waits_install(void)
         return;
     next_post_startup = zend_post_startup_cb;
     zend_post_startup_cb = replace_all;
-#if PHP_VERSION_ID >= 80100
+#ifdef MST_HAS_FIBERS
     zend_observer_fiber_switch_register(mst_fiber_switched);
 #endif
 }

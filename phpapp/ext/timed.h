@@ -3,10 +3,8 @@
 #define MPMSTAT_PHP_TIMED_H
 
 #include <php.h>
-#if PHP_VERSION_ID >= 80100
-#include <zend_fibers.h>
-#endif
 
+#include "compat.h"
 #include "ends.h"
 
 /* What tells, as a call begins, which other end it waits for. */
@@ -39,7 +37,7 @@ extern struct mst_timed_function *mst_timed_all;   /* NULL: no function is timed
 ZEND_NAMED_FUNCTION(mst_call_timed);
 ZEND_NAMED_FUNCTION(mst_call_noted);
 
-#if PHP_VERSION_ID >= 80100
+#ifdef MST_HAS_FIBERS
 /* A fiber's wait stops while the fiber does not run. */
 void mst_fiber_switched(zend_fiber_context *from, zend_fiber_context *to);
 #endif

@@ -18,6 +18,7 @@
 #include <zend_exceptions.h>
 
 #include "base/clock.h"
+#include "compat.h"
 #include "delay.h"
 #include "end_call.h"
 #include "ends.h"
@@ -163,11 +164,7 @@ static struct mst_wait_sum *add_wait(struct mst_waits *w, uint64_t wait, uint32_
 
 static bool has_thrown(void)
 {
-#if PHP_VERSION_ID >= 80000
-    return EG(exception) && !zend_is_unwind_exit(EG(exception));
-#else
-    return EG(exception) != NULL;
-#endif
+    return EG(exception) && !mst_is_exit(EG(exception));
 }
 
 /* Ends the call under way, whose frame must be alive. */
@@ -190,6 +187,20 @@ static inline void end_call(struct mst_waits *w, bool is_broken)
         sum->connect_ns += timed->connecting(is_broken ? NULL : call, w->waited_ns);
 }
 
+/* Counts a call that PHP left without an error (exit before PHP 8, a client that went away). Its
+ * frame is gone. */
+static __attribute__((cold)) void count_left(struct mst_waits *w)
+{
+    struct mst_wait_sum *sum;
+
+    stop_clock(w);
+    show_no_wait();
+    sum = add_wait(w, mst_wait_of_own(w->own), w->place, w->waited_ns, true);
+    if (w->timed->connecting)
+        sum->connect_ns += w->timed->connecting(NULL, w->waited_ns);
+    w->call = NULL;
+}
+
 ZEND_NAMED_FUNCTION(mst_call_timed)
 {
     const struct mst_timed_function *timed = EX(func)->internal_function.reserved[mst_timed_slot];
@@ -197,6 +208,8 @@ ZEND_NAMED_FUNCTION(mst_call_timed)
     struct mst_own_end *own = &line->own;
     struct mst_waits *w = &MPMSTAT_G(waits);
 
+    if (w->call && CG(unclean_shutdown))   /* a shutdown function calls this one */
+        count_left(w);
     if (!w->is_on || w->call
         || (line->can_wait && (own = line->can_wait(own, execute_data)) == NULL)) {
         timed->original(INTERNAL_FUNCTION_PARAM_PASSTHRU);
@@ -229,7 +242,7 @@ ZEND_NAMED_FUNCTION(mst_call_noted)
 
 /* ---- fibers ------------------------------------------------------------------------------ */
 
-#if PHP_VERSION_ID >= 80100
+#ifdef MST_HAS_FIBERS
 static void suspend(struct mst_waits *w, const void *fiber)
 {
     struct mst_suspended *s = malloc(sizeof *s);
@@ -302,21 +315,14 @@ void mst_waits_break(void)
         end_call(w, true);
 }
 
-/* Counts the calls that did not return: those of fibers that were not resumed, and one that PHP
- * left without an error (exit before PHP 8, a client that went away). Their frames are gone. */
+/* Counts the calls that did not return: one that PHP left, and those of fibers that were not
+ * resumed. */
 static void count_unreturned(struct mst_waits *w)
 {
     struct mst_suspended *s;
-    struct mst_wait_sum *sum;
 
-    if (w->call) {
-        stop_clock(w);
-        show_no_wait();
-        sum = add_wait(w, mst_wait_of_own(w->own), w->place, w->waited_ns, true);
-        if (w->timed->connecting)
-            sum->connect_ns += w->timed->connecting(NULL, w->waited_ns);
-        w->call = NULL;
-    }
+    if (w->call)
+        count_left(w);
     while ((s = w->suspended) != NULL) {
         w->suspended = s->next;
         add_wait(w, mst_wait_of_own(s->own), s->place, s->waited_ns, true);

@@ -1,6 +1,6 @@
 # Debian packages, and the checks that a release has to pass.
 
-.PHONY: deb deb-check release-check need-debian
+.PHONY: deb deb-check php-matrix release-check need-debian
 need-debian:
 	@test -d $(srcdir)/debian || { \
 		echo 'this needs debian/, which is in the repository and not in the source archive' >&2; exit 1; }
@@ -24,6 +24,12 @@ deb-check: need-debian dist
 	@for suite in $(DEB_SUITES); do \
 		$(srcdir)/tests/packages/check $(distdir).tar.xz deb-check $$suite $(DEB_STEPS) || exit 1; \
 	done
+
+# Builds and tests the extension for each PHP that Debian has, in chroots. PHP_MATRIX='8.4 8.6'
+# selects.
+PHP_MATRIX =
+php-matrix: need-debian dist
+	$(srcdir)/tests/php-matrix/check $(distdir).tar.xz php-matrix $(PHP_MATRIX)
 
 # Runs the checks that a release has to pass: all tests, from the source archive; lint; and that
 # debian/copyright accounts for every file, manual pages render, links are valid, versions agree.

@@ -36,9 +36,10 @@ def fetch(url, seconds=0):
 
 
 def session(directory, milliseconds):
-    """All requests have the same session, and keep it for so long."""
-    return (f"<?php session_save_path('{directory}'); session_id('one'); session_start(); "
-            f"usleep({milliseconds * 1000}); echo 'done';")
+    """All requests have the same session, and keep it for so long. PHP 8.6 takes no id that it has
+    not made, unless its strict mode is off."""
+    return (f"<?php session_save_path('{directory}'); ini_set('session.use_strict_mode', 0); "
+            f"session_id('one'); session_start(); usleep({milliseconds * 1000}); echo 'done';")
 
 
 # Uses a CPU until it is ended.

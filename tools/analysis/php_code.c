@@ -104,7 +104,7 @@ static int by_id(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-static void *find(uint64_t id, const void *items, size_t count, size_t size)
+static void *find(uint64_t id, void *items, size_t count, size_t size)
 {
     return count > 0 ? bsearch(&id, items, count, size, by_id) : NULL;
 }

@@ -8,8 +8,8 @@ var_dump(extension_loaded('mpmstat'), preg_match('/^\d+\.\d+\.\d+$/', phpversion
 var_dump((new ReflectionExtension('mpmstat'))->getFunctions() === [] ? 0 : 1);
 $mark = new ReflectionFunction('mpmstat_mark');
 $parameter = $mark->getParameters()[0];
-echo $parameter->getType(), ' $', $parameter->getName(), ': ', $mark->getReturnType(), ' ',
-     $mark->getNumberOfParameters(), "\n";
+echo $parameter->getType()->getName(), ' $', $parameter->getName(), ': ',
+     $mark->getReturnType()->getName(), ' ', $mark->getNumberOfParameters(), "\n";
 ?>
 --EXPECT--
 bool(true)

@@ -15,7 +15,8 @@ say_waits('in a loop', waits_of('for ($i = 0; $i < 1000; $i++) usleep(10);'), 10
 say_waits('a method', waits_of('$f = new SplFileObject("/dev/null", "r"); $f->flock(LOCK_SH);'));
 say_waits('an inherited method', waits_of('class A extends SplTempFileObject {} class B extends A {}
     $f = new B; try { $f->flock(LOCK_SH); } catch (Error $e) {}'));
-say_waits('an exception', waits_of('try { usleep(-1); } catch (Throwable $e) {}'));
+say_waits('an exception', waits_of('declare(strict_types=1);
+    try { usleep("x"); } catch (TypeError $e) {}'));
 say_waits('a false result', waits_of('@file_get_contents("/nonexistent/file");'));
 say_waits('exit', waits_of('usleep(20000); exit;'), 20);
 say_waits('in a shutdown function', waits_of('register_shutdown_function("usleep", 20000); exit;'), 20);

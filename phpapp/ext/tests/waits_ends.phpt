@@ -16,8 +16,8 @@ function say_ends(string $title, object $of, array $names = []): void
 $connect = '$server = stream_socket_server("tcp://127.0.0.1:0");
     $f = stream_socket_client("tcp://" . stream_socket_get_name($server, false));
     fwrite($f, "x"); fclose($f); unset($f);';
-$hide_port = fn(object $of) => (object)[...(array)$of, 'ends' => array_combine(
-    preg_replace('/:[0-9]+$/', ':PORT', array_keys($of->ends)), $of->ends)];
+$hide_port = fn(object $of) => (object)array_replace((array)$of, ['ends' => array_combine(
+    preg_replace('/:[0-9]+$/', ':PORT', array_keys($of->ends)), $of->ends)]);
 say_ends('a file after a connection', $hide_port(waits_of($connect
     . 'for ($i = 0; $i < 10; $i++) { $t = tmpfile(); fwrite($t, "x"); fclose($t); unset($t); }')));
 say_ends('pipes after a connection', $hide_port(waits_of($connect

@@ -15,7 +15,7 @@ import name_server
 import php
 import processes
 import slow_disk
-from php_site import MS, Site, check_wait, connect, needs, timed, waiting_for_rows
+from php_site import MS, Site, check_wait, connect, needs, needs_version, timed, waiting_for_rows
 from processes import wait_until
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
@@ -63,8 +63,7 @@ def straced(pid, log):
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
 @pytest.mark.parametrize("call", ["fsync", "fdatasync"])
 def test_a_disk_that_writes_slowly(call, tmp_path):
-    if "8.0" in str(build.FPM):
-        pytest.skip("PHP has fsync() since 8.1")
+    needs_version(8, 1, "fsync()")
     try:
         disk = slow_disk.SlowDisk().__enter__()
     except slow_disk.Unavailable as reason:

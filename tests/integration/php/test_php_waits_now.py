@@ -14,7 +14,7 @@ import data_servers
 import php
 import processes
 import tool
-from php_site import Site, connect, needs, needs_extension
+from php_site import Site, connect, needs, needs_extension, needs_version
 from processes import wait_until
 
 pytestmark = pytest.mark.skipif(php.why_not_fpm() is not None, reason=str(php.why_not_fpm()))
@@ -180,10 +180,10 @@ def test_killed_in_the_wait(site):
 HANDLER = ('class H implements SessionHandlerInterface { '
            'function open($p, $n): bool { %s return true; } '
            'function close(): bool { return true; } '
-           'function read($i): string|false { return ""; } '
+           'function read($i): string { return ""; } '
            'function write($i, $d): bool { return true; } '
            'function destroy($i): bool { return true; } '
-           'function gc($l): int|false { return 0; } } session_set_save_handler(new H, false); '
+           'function gc($l): int { return 0; } } session_set_save_handler(new H, false); '
            'ini_set("session.use_cookies", 0); ini_set("session.cache_limiter", "");')
 
 
@@ -202,6 +202,7 @@ def test_a_fatal_error_ends_the_wait(site):
 
 def test_fibers(site):
     """A wait is shown while its fiber runs: session_start() leaves one, and comes back."""
+    needs_version(8, 1, "fibers")
     with contextlib.ExitStack() as first, contextlib.ExitStack() as second:
         outside = first.enter_context(held_file(site, "outside"))
         within = second.enter_context(held_file(site, "within"))

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import build
 import clients
+import php
 import processes
 from processes import wait_until
 
@@ -161,7 +162,8 @@ class Apache:
             self.extra += f'\nScriptSock "{self.root}/run/cgisock"'
         lines = [f"LoadModule {n}_module {build.APACHE_MODULES}/mod_{n}.so" for n in names]
         if self.php == "mod_php":
-            lines.append(f"LoadModule php_module {build.MOD_PHP}")
+            name = "php7_module" if php.version() < (8, 0) else "php_module"
+            lines.append(f"LoadModule {name} {build.MOD_PHP}")
         if self.module:
             lines.append(f"LoadModule mpmstat_module {build.MODULE}")
         return "\n".join(lines)

@@ -1,4 +1,5 @@
 """PHP with the extension under test: its settings, a FastCGI client, what it recorded."""
+import functools
 import os
 import re
 import shutil
@@ -26,6 +27,13 @@ def why_not():
     if build.SANITIZE:
         return "only FPM is given what an extension with sanitizers needs"
     return None if EXTENSION.exists() else f"there is no {EXTENSION}: configured --without-php"
+
+
+@functools.lru_cache(maxsize=None)
+def version():
+    """(8, 2): major and minor, of the PHP under test."""
+    text = subprocess.check_output([CLI, "-n", "-r", "echo PHP_VERSION;"], text=True)
+    return tuple(int(number) for number in text.split(".")[:2])
 
 
 def has_threads():

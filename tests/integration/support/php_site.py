@@ -88,6 +88,11 @@ def needs_extension(*names):
             pytest.skip(f"PHP has no {name}")
 
 
+def needs_version(major, minor, what):
+    if php.version() < (major, minor):
+        pytest.skip(f"PHP has {what} since {major}.{minor}")
+
+
 def needs(server, *extensions):
     """A started server; skips the test where it, or an extension of PHP, is not here."""
     if data_servers.lacks(server):
