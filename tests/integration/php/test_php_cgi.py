@@ -32,11 +32,11 @@ def record(archive, apache, directory, *words):
     return {f["code"]: f for f in json.loads(done.stdout)["findings"]}
 
 
-def warm_up(apache):
+def warm_up(apache, requests, clients):
     """mod_fcgid starts one more process after each second's wait only."""
     apache.page("nap.php", "<?php usleep(50000); echo 'done';")
-    subprocess.run([AB, "-q", "-l", "-n", "400", "-c", "16", url(apache)], check=True, timeout=60,
-                   stdout=subprocess.DEVNULL)
+    subprocess.run([AB, "-q", "-l", "-n", str(requests), "-c", str(clients), url(apache)],
+                   check=True, timeout=60, stdout=subprocess.DEVNULL)
 
 
 def url(apache):
@@ -70,7 +70,7 @@ def test_fcgid_looks_again_after_a_second(server, mpm, place, archive, as_root):
     for processes in (4, 16):
         apache = server(mpm, fcgid.fcgid(processes) + f"FcgidInitialEnv PHPRC {ini}\n",
                         modules=["fcgid"])
-        warm_up(apache)
+        warm_up(apache, 400, 16)
         found = record(archive, apache, directory, "sh", "-c", script.format(url(apache)))
         if processes == 4:
             finding = found["fcgid-waits"]
@@ -91,6 +91,7 @@ def test_too_few_processes_of_fcgid(server, mpm, place, archive, as_root):
     """Its processes are always busy: mod_fcgid's own directives are advised."""
     directory, ini = place
     apache = server(mpm, fcgid.fcgid(2) + f"FcgidInitialEnv PHPRC {ini}\n", modules=["fcgid"])
+    warm_up(apache, 60, 4)
     found = record(archive, apache, directory, AB, "-q", "-l", "-t", "4", "-c", "12", url(apache))
     about = found.get("php-workers") or found["fcgid-waits"]
     assert "FcgidMaxProcesses and FcgidMaxProcessesPerClass" in about["action"]

@@ -36,15 +36,15 @@ def record(path, directory, page, *words, children=CHILDREN, workers=20):
 
 def record_predictable(parent, page, *words, **options):
     """The archive of a load that the model reproduces. Other programs' work can disturb a recording
-    so much that nothing is predicted from it: then it is made again, at most four times."""
-    for attempt in range(5):
+    so much that nothing is predicted from it: then it is made again, at most nine times."""
+    for attempt in range(10):
         directory = parent / str(attempt)
         directory.mkdir()
         record(directory / "run.db", directory, page, *words, **options)
         done = ask(directory / "run.db", "--load", "x1", status=None)
         if done.returncode == 0:
             return directory / "run.db"
-    raise AssertionError(f"no recording of 5 can be simulated, the last one: {done.stdout}{done.stderr}")
+    raise AssertionError(f"no recording of ten can be simulated, the last one: {done.stdout}{done.stderr}")
 
 
 @pytest.fixture(scope="module")
