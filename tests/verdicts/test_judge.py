@@ -71,8 +71,8 @@ def test_a_part_of_the_run(since, until, outcome):
 
 
 @pytest.mark.parametrize("followed, outcome", [
-    ({"workers": 20, "predicted": 100.0, "met": 80.0}, "right"),
-    ({"workers": 20, "predicted": 100.0, "met": 70.0}, "wrong"),
+    ({"workers": 20, "predicted": 100.0, "met": 86.0}, "right"),
+    ({"workers": 20, "predicted": 100.0, "met": 84.0}, "wrong"),
     ({"workers": 5, "predicted": 50.0, "met": 50.0}, "empty")])
 def test_judge_advice(followed, outcome):
     assert judge_advice({"followed": {"start": 5, "before": 50.0, "helps": True, **followed}}
