@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ENOUGH_PROCESSES 5u    /* fewer that had one request each say nothing */
-#define NEARLY_ALL_MILLI 950u  /* of the requests have a process of their own */
+#define NEARLY_ALL_MILLI 950u  /* of 1,000 requests, so many have a process that serves no other */
 
 static bool has_handler(const struct mst_summary_server *server, const char *name)
 {

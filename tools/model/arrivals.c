@@ -127,7 +127,7 @@ double mst_model_seconds(const char *text)
     return NAN;
 }
 
-/* Prefork's and worker's connections keep a worker while they are idle. */
+/* Prefork's and worker's connections keep a worker while they are idle; event's do not. */
 bool mst_building_make_keepalive(struct mst_building *b)
 {
     static const char sql[] = "SELECT count(*) AS number FROM server_requests WHERE "
@@ -139,6 +139,7 @@ bool mst_building_make_keepalive(struct mst_building *b)
     struct mst_query q;
     double connections, seconds = NAN;
     const char *value;
+    bool are_kept;
 
     if (mpm == NULL)
         return true;
@@ -146,8 +147,9 @@ bool mst_building_make_keepalive(struct mst_building *b)
     connections = mst_query_next(&q) ? mst_row_real(&q, "number") : 0;
     if (!mst_query_done(&q))
         return false;
+    are_kept = connections > 0 && (double)front->requests > KEPT * connections;
     if (strcmp(mpm, "event") == 0) {
-        b->at->is_kept_by_event = connections > 0 && (double)front->requests > KEPT * connections;
+        b->at->is_kept_by_event = are_kept;
         return true;
     }
     if (mst_query_has_table(r->db, "settings")) {
@@ -157,7 +159,7 @@ bool mst_building_make_keepalive(struct mst_building *b)
         if (!mst_query_done(&q))
             return false;
     }
-    if (connections > 0 && (double)front->requests > KEPT * connections) {
+    if (are_kept) {
         load->requests_a_connection = (double)front->requests / connections;
         load->keepalive_timeout = seconds > 0 ? seconds : DEFAULT_TIMEOUT;
     }

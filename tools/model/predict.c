@@ -70,6 +70,7 @@ static bool is_unordered(const struct mst_model_run *r)
     return false;
 }
 
+/* NULL: the recording does not tell. */
 static const char *why_off(const struct mst_prediction *p, size_t view)
 {
     if (hides_clients(p, view))
@@ -86,15 +87,19 @@ static const char *why_off(const struct mst_prediction *p, size_t view)
 /* A view that the simulation does not come to has no predictions. */
 static void look(struct mst_prediction *p, struct mst_model_run *r, struct mst_model_view *view)
 {
+    const char *reason;
     size_t nth;
 
     r->view = view;
     nth = mst_forecast_view(r);
     p->now.limit = mst_forecast_limit(&p->now, &r->system, nth);
-    p->why_not = mst_model_is_off(p, nth) ? why_off(p, nth) : NULL;
-    p->is_explained = p->why_not != NULL;
-    if (mst_model_is_off(p, nth) && p->why_not == NULL)
-        p->why_not = "the simulation does not come to what was measured";
+    p->why_not = NULL;
+    p->is_explained = false;
+    if (!mst_model_is_off(p, nth))
+        return;
+    reason = why_off(p, nth);
+    p->is_explained = reason != NULL;
+    p->why_not = reason != NULL ? reason : "the simulation does not come to what was measured";
 }
 
 bool mst_model_look_at(struct mst_prediction *p, struct mst_model_run *r,

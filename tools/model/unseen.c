@@ -110,6 +110,11 @@ static bool may_compute(const struct mst_building *b, size_t end)
            strcmp(e->kind, "lock") != 0;
 }
 
+static bool is_backend(const struct mst_building *b, size_t end)
+{
+    return strcmp(b->r->system.ends[end].kind, "backend") == 0;
+}
+
 /* A backend that is Apache's own (mod_wsgi's daemons) computes while Apache waits for it: its CPU
  * time is Apache's, and is more than fits into what Apache does itself. Returns what is left. */
 static double give_to_backends(struct mst_building *b, double cpu)
@@ -121,13 +126,13 @@ static double give_to_backends(struct mst_building *b, double cpu)
         own += b->at->own[i];
     own *= (double)b->at->front->requests / (double)(b->at->own_count + (b->at->own_count == 0));
     for (i = b->at->ends + MST_END_SERVER_COUNT; i < b->r->system.end_count; i++)
-        if (strcmp(b->r->system.ends[i].kind, "backend") == 0)
+        if (is_backend(b, i))
             waits += b->sums[i].seconds;
     surplus = fmin(cpu - own, waits);
     if (surplus <= 0)
         return cpu;
     for (i = b->at->ends + MST_END_SERVER_COUNT; i < b->r->system.end_count; i++)
-        if (strcmp(b->r->system.ends[i].kind, "backend") == 0)
+        if (is_backend(b, i))
             b->sums[i].front_part = surplus / waits;
     return cpu - surplus;
 }
